@@ -1,0 +1,274 @@
+//! Line files: append of one write, torn tails healed, reading of whole lines only.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+
+use super::fault::{self, Point};
+use super::lock::{FileLock, LOCK_WAIT};
+use super::read::BYTE_ORDER_MARK;
+use super::{Durability, StoreError, atomic, read};
+
+/// How much is read at once.
+const BLOCK: usize = 64 * 1024;
+
+/// Appends `line` (without its newline) to `file` in one write. The caller holds the file's lock or is its only writer.
+///
+/// A torn tail is first ended with a newline, in the same write. A short or failed write is undone and is an error.
+/// Returns the offset at which the line begins. Nothing is synced.
+pub fn append_line(file: &File, path: &Path, line: &[u8]) -> Result<u64, StoreError> {
+    append_lines(file, path, &[line])
+}
+
+/// Appends several lines in one write, under the same rules; the offset is that of the first.
+pub fn append_lines(file: &File, path: &Path, lines: &[&[u8]]) -> Result<u64, StoreError> {
+    let end = file
+        .metadata()
+        .map_err(StoreError::of("look at", path))?
+        .len();
+    let torn = ends_torn(file, end).map_err(StoreError::of("read", path))?;
+    write_lines(file, path, lines, end, torn)?;
+    Ok(end + u64::from(torn))
+}
+
+/// The same for a caller who knows that the file ends at `end`, with a newline or at its beginning.
+pub fn append_lines_at(
+    file: &File,
+    path: &Path,
+    lines: &[&[u8]],
+    end: u64,
+) -> Result<(), StoreError> {
+    write_lines(file, path, lines, end, false)
+}
+
+fn write_lines(
+    file: &File,
+    path: &Path,
+    lines: &[&[u8]],
+    end: u64,
+    torn: bool,
+) -> Result<(), StoreError> {
+    if lines.iter().any(|line| line.contains(&b'\n')) {
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "a line holds a newline");
+        return Err(StoreError::new("append to", path, error));
+    }
+    let mut bytes = Vec::with_capacity(1 + lines.iter().map(|line| line.len() + 1).sum::<usize>());
+    if torn {
+        bytes.push(b'\n');
+    }
+    for line in lines {
+        bytes.extend_from_slice(line);
+        bytes.push(b'\n');
+    }
+    write_once(file, &bytes, end).map_err(StoreError::of("append to", path))
+}
+
+fn ends_torn(file: &File, end: u64) -> io::Result<bool> {
+    let mut last = [b'\n'];
+    if end > 0 {
+        file.read_exact_at(&mut last, end - 1)?;
+    }
+    Ok(last[0] != b'\n')
+}
+
+/// One write at the end; a file in append mode appends wherever its end is by then.
+fn write_once(file: &File, bytes: &[u8], end: u64) -> io::Result<()> {
+    fault::within(Point::LineTorn, || {
+        file.write_at(&bytes[..bytes.len() / 2], end)
+    });
+    let written = loop {
+        match file.write_at(bytes, end) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            written => break written?,
+        }
+    };
+    if written == bytes.len() {
+        fault::here(Point::LineWritten);
+        return Ok(());
+    }
+    // A full disk writes what fits and fails only at the next call.
+    file.set_len(end)?;
+    Err(io::Error::new(
+        io::ErrorKind::StorageFull,
+        format!("only {written} of {} bytes were written", bytes.len()),
+    ))
+}
+
+/// An append-only file with one writer process, such as a transcript or `usage.jsonl`'s shared form under a lock.
+#[derive(Debug)]
+pub struct Appender {
+    path: PathBuf,
+    file: File,
+    durability: Durability,
+}
+
+impl Appender {
+    /// Opens or makes `path` (0600) for appending.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
+        let file = open_append(path, durability)?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            durability,
+        })
+    }
+
+    /// Appends one line, synced by the durability given at opening. After an error it is not in the file.
+    pub fn append(&mut self, line: &[u8]) -> Result<(), StoreError> {
+        let begin = append_line(&self.file, &self.path, line)?;
+        atomic::sync_data(&self.file, &self.path, self.durability).inspect_err(|_| {
+            // Not reported, so not to be read either; if this fails too, the next reader sees a line more.
+            self.file.set_len(begin).ok();
+        })
+    }
+
+    /// Appends one line under an exclusive flock of the file, for files with several writing processes.
+    ///
+    /// Synced after the unlock, so that writers sync together. A failed sync leaves the line in the file.
+    pub fn append_shared(&mut self, line: &[u8]) -> Result<(), StoreError> {
+        let lock = FileLock::exclusive_append(&self.path, LOCK_WAIT)
+            .map_err(super::lock::LockError::into_store)?;
+        append_line(lock.file(), &self.path, line)?;
+        drop(lock);
+        atomic::sync_data(&self.file, &self.path, self.durability)
+    }
+}
+
+/// Opens or makes `path` (0600) for reading and appending; a link or another special file is refused.
+pub fn open_append(path: &Path, durability: Durability) -> Result<File, StoreError> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .append(true)
+        .mode(0o600)
+        .custom_flags(flags.bits());
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(parent) = path.parent() {
+                atomic::ensure_dir(parent)?;
+            }
+            let made = options
+                .create(true)
+                .open(path)
+                .map_err(StoreError::of("create", path))?;
+            atomic::sync_parent(path, durability)?;
+            made
+        }
+        opened => opened.map_err(StoreError::of("open", path))?,
+    };
+    let metadata = file.metadata().map_err(StoreError::of("look at", path))?;
+    match read::not_plain(&metadata) {
+        Some(what) => {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}"));
+            Err(StoreError::new("append to", path, error))
+        }
+        None => Ok(file),
+    }
+}
+
+/// One line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A whole line without its newline (nor `\r`), at this offset of the file.
+    Whole {
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// Its bytes.
+        bytes: Vec<u8>,
+    },
+    /// A line over the limit, skipped without being held in memory.
+    TooLong {
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// Its length in bytes.
+        length: u64,
+    },
+}
+
+/// What stood in a file from an offset on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Chunk {
+    /// Whole lines in order; blank ones are left out, a byte-order mark at the start is dropped.
+    pub lines: Vec<Line>,
+    /// The offset after the last newline: where to go on.
+    pub end: u64,
+    /// Bytes after the last newline: somebody may be writing them.
+    pub torn: u64,
+}
+
+/// Reads the whole lines of `file` from `offset` to its end, each at most `max_line` bytes.
+pub fn read_lines(file: &File, offset: u64, max_line: usize) -> io::Result<Chunk> {
+    let mut splitter = Splitter::new(offset, max_line);
+    let mut block = vec![0; BLOCK];
+    let mut at = offset;
+    loop {
+        let got = match file.read_at(&mut block, at) {
+            Ok(0) => return Ok(splitter.chunk),
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        splitter.feed(&block[..got]);
+        at += got as u64;
+    }
+}
+
+/// Cuts a stream of blocks into lines, holding at most one line of at most `max_line` bytes.
+struct Splitter {
+    chunk: Chunk,
+    /// The line begun, as long as it is within the limit.
+    begun: Vec<u8>,
+    max_line: usize,
+}
+
+impl Splitter {
+    fn new(offset: u64, max_line: usize) -> Self {
+        Self {
+            chunk: Chunk {
+                end: offset,
+                ..Chunk::default()
+            },
+            begun: Vec::new(),
+            max_line,
+        }
+    }
+
+    fn feed(&mut self, mut block: &[u8]) {
+        while let Some(newline) = block.iter().position(|byte| *byte == b'\n') {
+            self.hold(&block[..newline]);
+            self.finish();
+            block = &block[newline + 1..];
+        }
+        self.hold(block);
+    }
+
+    /// One byte over the limit is held, for the `\r` that does not count.
+    fn hold(&mut self, part: &[u8]) {
+        self.chunk.torn += part.len() as u64;
+        let room = (self.max_line + 1).saturating_sub(self.begun.len());
+        self.begun.extend_from_slice(&part[..part.len().min(room)]);
+    }
+
+    fn finish(&mut self) {
+        let offset = self.chunk.end;
+        let length = std::mem::take(&mut self.chunk.torn);
+        self.chunk.end += length + 1;
+        let mut bytes = std::mem::take(&mut self.begun);
+        let whole = bytes.len() as u64 == length;
+        if whole && bytes.last() == Some(&b'\r') {
+            bytes.pop();
+        }
+        if offset == 0 && bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        if !whole || bytes.len() > self.max_line {
+            self.chunk.lines.push(Line::TooLong { offset, length });
+        } else if !bytes.trim_ascii().is_empty() {
+            self.chunk.lines.push(Line::Whole { offset, bytes });
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! The only caller of flock.
+//!
+//! Rules: lock files are never deleted. A lock counts only if the locked file is still the one at its path, so a file
+//! that was replaced meanwhile is opened again. Waiting blocks in the kernel, not by trying and sleeping, which starves
+//! under contention. Locks are given up by an explicit unlock: a child between fork and exec shares them, so that
+//! closing alone might not.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+
+use super::{Durability, StoreError, atomic, read};
+use crate::clock;
+
+/// How long anybody waits for a write lock.
+pub const LOCK_WAIT: Duration = Duration::from_secs(30);
+
+/// How often a contended lock is tried again at once, before a thread is spent on waiting for it.
+const YIELDS: u32 = 16;
+
+/// Why a lock was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Somebody held it for the whole wait.
+    #[error("{} is locked by {holder} for more than {waited:?}", path.display())]
+    Busy {
+        /// The lock file.
+        path: PathBuf,
+        /// The holder as far as known, such as `pid 4711`.
+        holder: String,
+        /// The bound that passed.
+        waited: Duration,
+    },
+    /// The file system has no working flock.
+    #[error("the file system of {} has no working locks", path.display())]
+    Unsupported {
+        /// The lock file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Any other failure.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl LockError {
+    /// The same as a failure to `lock` the file, for callers that tell no difference.
+    pub fn into_store(self) -> StoreError {
+        let text = self.to_string();
+        match self {
+            Self::Busy { path, .. } => StoreError {
+                action: "lock",
+                path,
+                source: io::Error::new(io::ErrorKind::TimedOut, text),
+            },
+            Self::Unsupported { path, .. } => StoreError {
+                action: "lock",
+                path,
+                source: io::Error::new(io::ErrorKind::Unsupported, text),
+            },
+            Self::Store(error) => error,
+        }
+    }
+}
+
+/// A held exclusive flock on a file that was, when locked, the file at its path. Dropping it unlocks explicitly.
+#[must_use]
+#[derive(Debug)]
+pub struct FileLock {
+    file: Arc<LockFile>,
+}
+
+/// An open lock file, locked or not.
+#[derive(Debug)]
+pub struct LockFile {
+    file: File,
+    device: u64,
+    inode: u64,
+}
+
+impl FileLock {
+    /// Locks `path`, made 0600 if missing (its directory 0700), waiting fairly for at most `wait`.
+    pub fn exclusive(path: &Path, wait: Duration) -> Result<Self, LockError> {
+        Self::take(path, false, wait)
+    }
+
+    /// The same with the file opened for appending, so that not even a writer that takes no lock is overwritten.
+    pub fn exclusive_append(path: &Path, wait: Duration) -> Result<Self, LockError> {
+        Self::take(path, true, wait)
+    }
+
+    /// The same on `file`, kept from an earlier lock of `path` ([`Self::kept`]), which saves opening it again.
+    ///
+    /// That earlier lock must be gone: two locks on one open file do not exclude each other.
+    pub fn exclusive_again(
+        file: Arc<LockFile>,
+        path: &Path,
+        wait: Duration,
+    ) -> Result<Self, LockError> {
+        let deadline = clock::instant() + wait;
+        let lock = Self::within(file, path, deadline)?.ok_or_else(|| busy(path, wait))?;
+        if lock.is_at(path)? {
+            return Ok(lock);
+        }
+        drop(lock);
+        Self::exclusive(path, wait)
+    }
+
+    /// The locked file for [`Self::exclusive_again`]; it stays open when the lock is dropped.
+    pub fn kept(&self) -> Arc<LockFile> {
+        Arc::clone(&self.file)
+    }
+
+    /// Locks `path` if nobody holds it; `None` if somebody does.
+    pub fn try_exclusive(path: &Path) -> Result<Option<Self>, LockError> {
+        loop {
+            let file = open(path, false)?;
+            if !flock_now(&file.file, path)? {
+                return Ok(None);
+            }
+            let lock = Self {
+                file: Arc::new(file),
+            };
+            if lock.is_at(path)? {
+                return Ok(Some(lock));
+            }
+        }
+    }
+
+    /// The locked file, open for reading and writing (append mode is set by [`Self::exclusive_append`] only).
+    pub fn file(&self) -> &File {
+        &self.file.file
+    }
+
+    fn take(path: &Path, append: bool, wait: Duration) -> Result<Self, LockError> {
+        let deadline = clock::instant() + wait;
+        loop {
+            let file = Arc::new(open(path, append)?);
+            let lock = Self::within(file, path, deadline)?.ok_or_else(|| busy(path, wait))?;
+            if lock.is_at(path)? {
+                return Ok(lock);
+            }
+            if clock::instant() > deadline {
+                return Err(busy(path, wait));
+            }
+        }
+    }
+
+    fn within(
+        file: Arc<LockFile>,
+        path: &Path,
+        deadline: Instant,
+    ) -> Result<Option<Self>, LockError> {
+        if flock_soon(&file.file, path)? {
+            Ok(Some(Self { file }))
+        } else {
+            wait_for(file, path, deadline)
+        }
+    }
+
+    /// Whether the locked file is still the one at `path`: whoever opened it before a replacement locked a dead file.
+    fn is_at(&self, path: &Path) -> Result<bool, StoreError> {
+        match path.symlink_metadata() {
+            Ok(there) => Ok(self.file.inode == there.ino() && self.file.device == there.dev()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(StoreError::new("look at", path, error)),
+        }
+    }
+}
+
+impl LockFile {
+    /// The file itself; to be written to under its lock only.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    fn new(file: File, found: &Metadata) -> Self {
+        Self {
+            file,
+            device: found.dev(),
+            inode: found.ino(),
+        }
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Failing means that there is no lock to give up.
+        fs2::FileExt::unlock(&self.file.file).ok();
+    }
+}
+
+/// Whether somebody holds `path` exclusively now: a momentary shared probe that never creates the file.
+pub fn is_held(path: &Path) -> Result<bool, LockError> {
+    let Some(file) = open_probe(path)? else {
+        return Ok(false);
+    };
+    match retrying(|| fs2::FileExt::try_lock_shared(&file)) {
+        Ok(()) => {
+            fs2::FileExt::unlock(&file).ok();
+            Ok(false)
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+        Err(error) => Err(refused(path, error)),
+    }
+}
+
+/// Blocks until nobody holds `path` exclusively (a missing file counts as free), then lets go at once.
+///
+/// There is no bound: call it on a thread of its own.
+pub fn wait_until_free(path: &Path) -> Result<(), LockError> {
+    loop {
+        let Some(file) = open_probe(path)? else {
+            return Ok(());
+        };
+        retrying(|| fs2::FileExt::lock_shared(&file)).map_err(|error| refused(path, error))?;
+        // Its drop unlocks.
+        let found = file.metadata().map_err(StoreError::of("look at", path))?;
+        let probe = FileLock {
+            file: Arc::new(LockFile::new(file, &found)),
+        };
+        if probe.is_at(path)? {
+            return Ok(());
+        }
+    }
+}
+
+/// The pid of the process that holds `path` exclusively, as far as the system or the file itself (`pid 4711`) tells.
+pub fn holder_pid(path: &Path) -> Option<u32> {
+    holder_by_system(path).or_else(|| {
+        let bytes = read::read_plain(path, 4096).ok()??;
+        pid_in_text(&String::from_utf8_lossy(&bytes))
+    })
+}
+
+fn holder_by_system(path: &Path) -> Option<u32> {
+    let metadata = path.symlink_metadata().ok()?;
+    let table = std::fs::read_to_string("/proc/locks").ok()?;
+    holder_in_table(
+        &table,
+        nix::sys::stat::major(metadata.dev()),
+        nix::sys::stat::minor(metadata.dev()),
+        metadata.ino(),
+    )
+}
+
+/// The holder in a table of the form of `/proc/locks`; lines with `->` are waiters.
+pub(super) fn holder_in_table(table: &str, major: u64, minor: u64, inode: u64) -> Option<u32> {
+    let place = format!("{major:02x}:{minor:02x}:{inode}");
+    table.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let held = words.next() == Some("FLOCK") && words.nth(1) == Some("WRITE");
+        let pid = words.next()?.parse().ok().filter(|pid| *pid > 0)?;
+        (held && words.next() == Some(place.as_str())).then_some(pid)
+    })
+}
+
+pub(super) fn pid_in_text(text: &str) -> Option<u32> {
+    let after = text.split_once("pid")?.1;
+    let digits = after.trim_start_matches(['"', ':', '=', ' ']);
+    let end = digits
+        .find(|ch: char| !ch.is_ascii_digit())
+        .unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}
+
+fn busy(path: &Path, waited: Duration) -> LockError {
+    LockError::Busy {
+        path: path.to_path_buf(),
+        holder: holder_pid(path)
+            .map_or_else(|| "another process".to_owned(), |pid| format!("pid {pid}")),
+        waited,
+    }
+}
+
+fn refused(path: &Path, source: io::Error) -> LockError {
+    let path = path.to_path_buf();
+    match source.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::ENOLCK | Errno::EOPNOTSUPP | Errno::EBADF | Errno::ENOSYS) => {
+            LockError::Unsupported { path, source }
+        }
+        _ => LockError::Store(StoreError {
+            action: "lock",
+            path,
+            source,
+        }),
+    }
+}
+
+/// Opens a lock file for locking, made if missing; only a plain file with one name is taken.
+fn open(path: &Path, append: bool) -> Result<LockFile, StoreError> {
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .write(true)
+        .append(append)
+        .mode(0o600)
+        .custom_flags(flags.bits());
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            atomic::ensure_dir(path.parent().unwrap_or(Path::new(".")))?;
+            let made = options.create(true).open(path);
+            // Once in the file's life: what is appended and synced later must not vanish with its name.
+            atomic::sync_parent(path, Durability::Power)?;
+            made
+        }
+        opened => opened,
+    };
+    let file = file.map_err(|error| match read::not_plain_by_errno(&error) {
+        Some(what) => not_lockable(path, what),
+        None => StoreError::new("open", path, error),
+    })?;
+    let metadata = file.metadata().map_err(StoreError::of("look at", path))?;
+    match read::not_plain(&metadata) {
+        Some(what) => Err(not_lockable(path, what)),
+        None => Ok(LockFile::new(file, &metadata)),
+    }
+}
+
+fn not_lockable(path: &Path, what: &str) -> StoreError {
+    let text = format!("it is {what}, not a plain file");
+    StoreError::new(
+        "lock",
+        path,
+        io::Error::new(io::ErrorKind::InvalidInput, text),
+    )
+}
+
+fn open_probe(path: &Path) -> Result<Option<File>, LockError> {
+    match read::open_plain(path) {
+        Ok(file) => Ok(file),
+        Err(read::ReadError::Store(error)) => Err(error.into()),
+        Err(error @ (read::ReadError::NotPlain { .. } | read::ReadError::TooLarge { .. })) => {
+            Err(StoreError::new("lock", path, io::Error::other(error.to_string())).into())
+        }
+    }
+}
+
+/// One try for the exclusive lock.
+fn flock_now(file: &File, path: &Path) -> Result<bool, LockError> {
+    match retrying(|| fs2::FileExt::try_lock_exclusive(file)) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(refused(path, error)),
+    }
+}
+
+/// A few tries, each after letting others run: most locks here are held for microseconds.
+fn flock_soon(file: &File, path: &Path) -> Result<bool, LockError> {
+    for _ in 0..YIELDS {
+        if flock_now(file, path)? {
+            return Ok(true);
+        }
+        thread::yield_now();
+    }
+    flock_now(file, path)
+}
+
+/// Waits in the kernel's queue until `deadline`; `None` if it passes first.
+///
+/// flock has no timeout, so a thread of its own waits. If it gets the lock after the deadline, nobody receives it, and
+/// its drop unlocks.
+fn wait_for(
+    file: Arc<LockFile>,
+    path: &Path,
+    deadline: Instant,
+) -> Result<Option<FileLock>, LockError> {
+    let (send, receive) = mpsc::sync_channel(1);
+    let waiter = thread::Builder::new()
+        .name("lock-wait".to_owned())
+        .stack_size(128 * 1024)
+        .spawn(move || {
+            let taken = retrying(|| fs2::FileExt::lock_exclusive(&file.file));
+            send.send(taken.map(|()| FileLock { file })).ok();
+        });
+    if let Err(error) = waiter {
+        return Err(StoreError::new("start a thread to lock", path, error).into());
+    }
+    match receive.recv_timeout(deadline.saturating_duration_since(clock::instant())) {
+        Ok(Ok(lock)) => Ok(Some(lock)),
+        Ok(Err(error)) => Err(refused(path, error)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Runs `act` again for as long as a signal interrupts it.
+fn retrying(mut act: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    loop {
+        match act() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Files that survive a kill at any moment: locks, atomic replace, JSONL, watching, quarantine. Knows no domain.
+
+pub mod atomic;
+mod error;
+pub mod fault;
+pub mod jsonl;
+pub mod lock;
+pub mod quarantine;
+pub mod read;
+pub mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{Durability, StoreError};
