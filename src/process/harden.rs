@@ -1,0 +1,71 @@
+//! What a process of ours takes from itself before it reads a key.
+
+use std::ffi::OsStr;
+use std::sync::OnceLock;
+
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::stat::{Mode, umask};
+
+static PERSONS_UMASK: OnceLock<Mode> = OnceLock::new();
+
+/// Makes this process non-dumpable, without core files, umask 077, and (Linux) the reaper of orphaned descendants.
+///
+/// For programs of ours only: from then on every child that is not registered is taken for an orphan and reaped.
+pub fn harden() {
+    let before = umask(Mode::from_bits_truncate(0o077));
+    PERSONS_UMASK.get_or_init(|| before);
+    if let Err(error) = setrlimit(Resource::RLIMIT_CORE, 0, 0) {
+        tracing::warn!(%error, "cannot switch core files off");
+    }
+    #[cfg(target_os = "linux")]
+    harden_linux();
+    adopt_orphans();
+    super::reaper::adopt_strays();
+}
+
+#[cfg(target_os = "linux")]
+fn harden_linux() {
+    use nix::sys::prctl::set_dumpable;
+    if let Err(error) = set_dumpable(false) {
+        tracing::warn!(%error, "other processes of the same user may read this one's memory");
+    }
+}
+
+/// Makes orphaned descendants this process's children (Linux).
+pub(super) fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = nix::sys::prctl::set_child_subreaper(true) {
+        tracing::warn!(%error, "orphaned processes of tools cannot be ended");
+    }
+}
+
+/// The umask that the person started us with, for the files that are theirs (what a shell command makes); `None` if
+/// [`harden`] was not called.
+#[cfg_attr(
+    target_os = "linux",
+    expect(clippy::useless_conversion, reason = "mode_t is 16 bits wide on macOS")
+)]
+pub fn persons_umask() -> Option<u32> {
+    PERSONS_UMASK.get().map(|mask| mask.bits().into())
+}
+
+/// Sets this process's umask from octal digits; anything else leaves it.
+pub(super) fn set_umask(digits: &OsStr) {
+    let bits = digits
+        .to_str()
+        .and_then(|digits| nix::libc::mode_t::from_str_radix(digits, 8).ok());
+    if let Some(bits) = bits {
+        umask(Mode::from_bits_truncate(bits));
+    }
+}
+
+/// Sets the short name that `ps` shows (Linux; elsewhere nothing). Call it on the main thread.
+pub fn set_process_name(name: &str) {
+    #[cfg(target_os = "linux")]
+    if let Ok(name) = std::ffi::CString::new(name) {
+        // Only a name; the kernel cuts it at 15 bytes.
+        let _ = nix::sys::prctl::set_name(&name);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = name;
+}
