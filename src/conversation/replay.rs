@@ -1,0 +1,156 @@
+//! From a transcript's lines back to a conversation, however the file ends. Pure but for reading.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::dialogue::Dialogue;
+use super::{Message, Record, Usage};
+
+/// What a transcript holds when opened.
+#[derive(Debug, Clone, Default)]
+pub struct Replay {
+    /// The conversation, valid for any provider: unanswered calls are closed.
+    pub messages: Vec<Message>,
+    /// Mail that was taken in but never put before the model, control messages included; in order.
+    pub pending_mail: Vec<Value>,
+    /// Ids of all mail ever taken in, with the [`content_hash`] of each.
+    pub known_mail: HashMap<String, String>,
+    /// The last mail record's length and hash, to finish a take-in that a crash cut short.
+    pub last_mail: Option<(u64, String)>,
+    /// The notes of the assistant records, in order.
+    pub model_notes: Vec<Value>,
+    /// The last value of each owner's note.
+    pub notes: HashMap<String, Value>,
+    /// Whether the last round ended: the last message is an assistant's without calls, or the round was interrupted, or
+    /// there is none.
+    pub at_rest: bool,
+    /// Sum of all calls.
+    pub usage: Usage,
+}
+
+/// SHA-256, in hex, of a message's `content`: of the text itself, or of the JSON of what is no text.
+pub fn content_hash(message: &Value) -> String {
+    let digest = match message.get("content") {
+        Some(Value::String(text)) => Sha256::digest(text),
+        Some(other) => Sha256::digest(other.to_string()),
+        None => Sha256::digest(""),
+    };
+    format!("{digest:x}")
+}
+
+/// A replay under way.
+pub(super) struct Replaying {
+    replay: Replay,
+    dialogue: Dialogue,
+    started: bool,
+}
+
+impl Replaying {
+    /// Reads all of `lines`, holding one line at a time; what is no record is passed over.
+    pub(super) fn read(mut lines: impl BufRead) -> io::Result<Self> {
+        let mut replaying = Self {
+            replay: Replay {
+                at_rest: true,
+                ..Replay::default()
+            },
+            dialogue: Dialogue::default(),
+            started: false,
+        };
+        let mut line = Vec::new();
+        while lines.read_until(b'\n', &mut line)? > 0 {
+            let bytes = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
+            if let Ok(record) = serde_json::from_slice(bytes) {
+                replaying.take(record);
+            }
+            line.clear();
+        }
+        Ok(replaying)
+    }
+
+    /// Whether there was a start record.
+    pub(super) fn started(&self) -> bool {
+        self.started
+    }
+
+    /// Calls that have no result.
+    pub(super) fn unanswered(&self) -> Vec<String> {
+        self.dialogue.unanswered().to_vec()
+    }
+
+    /// Takes the next record in.
+    pub(super) fn take(&mut self, record: Record) {
+        match record {
+            Record::Start { .. } => self.started = true,
+            Record::User { text, mail, .. } => {
+                self.shown(&mail);
+                self.replay.at_rest &= text.trim().is_empty();
+                self.dialogue.user(&text);
+            }
+            Record::Mail(batch) => {
+                self.replay.last_mail = Some((batch.bytes, batch.hash));
+                batch
+                    .messages
+                    .into_iter()
+                    .for_each(|message| self.mail(message));
+            }
+            Record::Assistant {
+                content,
+                usage,
+                note,
+                ..
+            } => {
+                self.replay.usage += usage;
+                self.replay.model_notes.extend(note);
+                self.dialogue.assistant(content);
+                self.replay.at_rest = self.dialogue.unanswered().is_empty();
+            }
+            Record::Result {
+                tool_use_id,
+                content,
+                is_error,
+                ..
+            } => {
+                self.dialogue.result(&tool_use_id, content, is_error);
+            }
+            Record::Interrupted { why, .. } => {
+                self.dialogue.interrupted(&why);
+                self.replay.at_rest = true;
+            }
+            Record::Note { key, value, .. } => {
+                self.replay.notes.insert(key, value);
+            }
+        }
+    }
+
+    /// The outcome. Calls still unanswered are the caller's to close before.
+    pub(super) fn finish(self) -> Replay {
+        Replay {
+            messages: self.dialogue.into_messages(),
+            ..self.replay
+        }
+    }
+
+    fn mail(&mut self, message: Value) {
+        let Some(id) = message.get("id").and_then(Value::as_str) else {
+            return;
+        };
+        let hash = content_hash(&message);
+        if self.replay.known_mail.insert(id.to_owned(), hash).is_none() {
+            self.replay.pending_mail.push(message);
+        }
+    }
+
+    fn shown(&mut self, ids: &[String]) {
+        if !ids.is_empty() {
+            self.replay.pending_mail.retain(|message| {
+                message
+                    .get("id")
+                    .and_then(Value::as_str)
+                    .is_none_or(|id| !ids.iter().any(|shown| shown == id))
+            });
+        }
+    }
+}
