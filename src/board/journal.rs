@@ -1,0 +1,268 @@
+//! `.tasks/.journal.jsonl`: every change of the board, in order (SPEC §3.4). Derived: it may be lost at any time.
+//!
+//! Only the holder of the board's lock appends. Everybody else follows: reads on from where it was, through a rotation
+//! too, and starts over from the task files when the numbers show a gap.
+
+use std::fs::File;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use super::line::{Note, Read, Told};
+use super::snapshot::Reach;
+use crate::clock::Timestamp;
+use crate::store::jsonl::{self, Line};
+use crate::store::{Durability, StoreError, atomic};
+
+/// At this size the journal becomes the older one and a new one begins.
+pub(super) const ROTATE_AT: u64 = 8 * 1024 * 1024;
+/// Longest line that is read, in bytes.
+const MAX_LINE: usize = 1024 * 1024;
+
+/// A journal being followed, and appended to by whoever holds the board's lock.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    open: Option<Open>,
+    /// Whether there was no file at the last look.
+    gone: bool,
+    /// Whether the file is known to end, whole, where reading stopped. True only under the board's lock.
+    at_end: bool,
+    /// The number of the last line read or written.
+    seq: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    inode: u64,
+    /// Whole lines up to here were read.
+    at: u64,
+}
+
+impl Journal {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            open: None,
+            gone: true,
+            at_end: false,
+            seq: 0,
+        }
+    }
+
+    /// Goes to the journal's end without reading what stands before: the files are read afterwards.
+    pub(super) fn go_to_end(&mut self) -> Result<(), StoreError> {
+        self.open = self.reopen();
+        self.gone = self.open.is_none();
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        let size = open
+            .file
+            .metadata()
+            .map(|found| found.len())
+            .map_err(StoreError::of("look at", &self.path))?;
+        // The last line is long only if its task has thousands of dependencies.
+        let mut from = size.saturating_sub(64 * 1024);
+        loop {
+            let chunk = jsonl::read_lines(&open.file, from, MAX_LINE)
+                .map_err(StoreError::of("read", &self.path))?;
+            open.at = chunk.end;
+            let last = chunk.lines.iter().rev().find_map(number);
+            if last.is_some() || from == 0 {
+                self.seq = self.seq.max(last.unwrap_or(0));
+                return Ok(());
+            }
+            from = from.saturating_sub(4 * MAX_LINE as u64);
+        }
+    }
+
+    /// Goes to where a snapshot reaches and follows from there. `None`: it is not this journal that it tells of, or lines
+    /// are missing.
+    pub(super) fn resume(&mut self, reach: Reach) -> Result<Option<Vec<Told>>, StoreError> {
+        let Some(open) = self.reopen() else {
+            return Ok(None);
+        };
+        let mut last = [0];
+        let begins = reach
+            .offset
+            .checked_sub(1)
+            .is_some_and(|at| open.file.read_exact_at(&mut last, at).is_ok() && last == *b"\n");
+        if open.inode != reach.inode || reach.seq == 0 || !begins {
+            return Ok(None);
+        }
+        self.open = Some(Open {
+            at: reach.offset,
+            ..open
+        });
+        self.seq = reach.seq;
+        self.follow()
+    }
+
+    /// What a snapshot made now reaches; `None` without a journal.
+    pub(super) fn reach(&self) -> Option<Reach> {
+        let open = self.open.as_ref().filter(|_| !self.gone)?;
+        Some(Reach {
+            seq: self.seq,
+            inode: open.inode,
+            offset: open.at,
+        })
+    }
+
+    /// The number of the last line.
+    pub(super) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Whether there was no journal at the last look.
+    pub(super) fn is_gone(&self) -> bool {
+        self.gone
+    }
+
+    /// Numbers go on from here at least: the journal may have been deleted.
+    pub(super) fn raise_seq(&mut self, to: u64) {
+        self.seq = self.seq.max(to);
+    }
+
+    /// Whether nothing was appended since this process last looked, as the holder of the board's lock knows from the
+    /// number that `.lock` tells. It saves a look at the file.
+    pub(super) fn is_current(&mut self, last: u64) -> bool {
+        self.at_end = self.open.is_some() && !self.gone && last == self.seq;
+        self.at_end
+    }
+
+    /// What was appended since the last call. `None`: lines are missing; read all task files.
+    pub(super) fn follow(&mut self) -> Result<Option<Vec<Told>>, StoreError> {
+        self.at_end = false;
+        let there = match self.path.symlink_metadata() {
+            Ok(found) => Some((found.ino(), found.len())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(StoreError::new("look at", &self.path, error)),
+        };
+        self.gone = there.is_none();
+        // An open file keeps its inode, so that an equal one is the same file.
+        let same = match (&self.open, there) {
+            (Some(open), Some((inode, size))) if inode == open.inode => {
+                if size < open.at {
+                    self.open = None;
+                    return Ok(None);
+                }
+                if size == open.at {
+                    return Ok(Some(Vec::new()));
+                }
+                true
+            }
+            _ => false,
+        };
+        let mut told = Vec::new();
+        let mut whole = self.read_on(&mut told)?;
+        if !same && !self.gone {
+            self.open = self.reopen();
+            whole = whole && self.open.is_some() && self.read_on(&mut told)?;
+        }
+        Ok(whole.then_some(told))
+    }
+
+    /// Appends one line for each of `entries`, numbered on. Only under the board's lock, after a [`Self::follow`].
+    pub(super) fn append(&mut self, by: &str, entries: &[Note<'_>]) -> Result<(), StoreError> {
+        self.make_room()?;
+        let now = Timestamp::now();
+        let lines: Vec<Vec<u8>> = entries
+            .iter()
+            .zip(self.seq + 1..)
+            .map(|(note, seq)| {
+                // Text, numbers and lists have no way to fail.
+                serde_json::to_vec(&note.line(seq, now, by)).unwrap_or_default()
+            })
+            .collect();
+        let Some(open) = &mut self.open else {
+            let error = std::io::ErrorKind::NotFound.into();
+            return Err(StoreError::new("append to", &self.path, error));
+        };
+        let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+        let begin = if self.at_end {
+            jsonl::append_lines_at(&open.file, &self.path, &lines, open.at)?;
+            open.at
+        } else {
+            jsonl::append_lines(&open.file, &self.path, &lines)?
+        };
+        self.at_end = true;
+        open.at = begin + lines.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
+        self.seq += lines.len() as u64;
+        Ok(())
+    }
+
+    /// A journal at its path that is not full.
+    fn make_room(&mut self) -> Result<(), StoreError> {
+        if self.open.as_ref().is_some_and(|open| open.at >= ROTATE_AT) && !self.gone {
+            atomic::rename(&self.path, &older(&self.path), Durability::Process)?;
+            self.gone = true;
+        }
+        if self.gone || self.open.is_none() {
+            let file = jsonl::open_append(&self.path, Durability::Process)?;
+            self.at_end = false;
+            self.open = Some(Open::at_end(file).map_err(StoreError::of("look at", &self.path))?);
+            self.gone = false;
+        }
+        Ok(())
+    }
+
+    /// Reads whole lines on; `false` if a number is missing.
+    fn read_on(&mut self, told: &mut Vec<Told>) -> Result<bool, StoreError> {
+        let Some(open) = &mut self.open else {
+            return Ok(true);
+        };
+        let chunk = jsonl::read_lines(&open.file, open.at, MAX_LINE)
+            .map_err(StoreError::of("read", &self.path))?;
+        open.at = chunk.end;
+        for line in &chunk.lines {
+            let Line::Whole { bytes, .. } = line else {
+                return Ok(false);
+            };
+            let Ok(read) = serde_json::from_slice::<Read<'_>>(bytes) else {
+                return Ok(false);
+            };
+            // The first line ever read has nothing before it.
+            if self.seq != 0 && read.seq != self.seq + 1 {
+                self.seq = read.seq;
+                return Ok(false);
+            }
+            self.seq = read.seq;
+            told.push(read.told());
+        }
+        Ok(true)
+    }
+
+    /// The journal at its path, to be read from its beginning; `None` if there is none that can be used.
+    fn reopen(&self) -> Option<Open> {
+        self.path.symlink_metadata().ok()?;
+        let file = jsonl::open_append(&self.path, Durability::Process).ok()?;
+        let open = Open::at_end(file).ok()?;
+        Some(Open { at: 0, ..open })
+    }
+}
+
+impl Open {
+    fn at_end(file: File) -> std::io::Result<Self> {
+        let found = file.metadata()?;
+        Ok(Self {
+            file,
+            inode: found.ino(),
+            at: found.len(),
+        })
+    }
+}
+
+/// Where the journal before this one is kept.
+pub(super) fn older(path: &Path) -> PathBuf {
+    path.with_file_name(".journal.1.jsonl")
+}
+
+fn number(line: &Line) -> Option<u64> {
+    match line {
+        Line::Whole { bytes, .. } => serde_json::from_slice::<Read<'_>>(bytes)
+            .ok()
+            .map(|read| read.seq),
+        Line::TooLong { .. } => None,
+    }
+}

@@ -1,0 +1,298 @@
+//! The board as kept on disk (SPEC §3.3, §3.4): readers take no lock, changes happen under two.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::file::Found;
+use super::gate::Gate;
+use super::knowledge::{Knowledge, valid};
+use super::rules::{self, Standing};
+use super::summary::{Key, Summary};
+use super::view::{self, Entry, TaskView};
+use super::{BoardError, Claimant, LockedBoard, Status, Task, cycles, file, scan};
+use crate::ids::{AgentName, TaskId, WorktreeName};
+use crate::store::lock::{self, FileLock, LOCK_WAIT, LockError, LockFile};
+use crate::store::{Durability, StoreError};
+use crate::workspace::Workspace;
+
+/// Whether a bound worktree can be used: `Err` says why not.
+pub type Usable = dyn Fn(&WorktreeName) -> Result<(), String> + Send + Sync;
+
+/// How a board is opened.
+#[derive(Clone)]
+pub struct BoardOptions {
+    /// What a reported change survives.
+    pub durability: Durability,
+    /// After how many claims a task is no longer offered.
+    pub max_attempts: u32,
+    /// Joined from above (`worktree` is of the same layer). It must not ask the board.
+    pub usable: Arc<Usable>,
+}
+
+impl fmt::Debug for BoardOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoardOptions")
+            .field("durability", &self.durability)
+            .field("max_attempts", &self.max_attempts)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The board of a workspace. Readers need no lock; `Send + Sync`, one per process in an `Arc`.
+#[derive(Debug)]
+pub struct Board {
+    pub(super) workspace: Workspace,
+    pub(super) options: BoardOptions,
+    /// Holds the flock from the first entering to the last leaving; none while there is no `.tasks` to lock.
+    pub(super) gate: Gate<FileLock>,
+    /// The lock file, kept open between locks.
+    lock_file: Mutex<Option<Arc<LockFile>>>,
+    known: Mutex<Knowledge>,
+}
+
+impl Board {
+    /// Opens the board. Makes nothing: a missing `.tasks` is an empty board until the first change.
+    ///
+    /// A file system without working locks is refused here, if there is a lock file already.
+    pub fn open(workspace: &Workspace, options: BoardOptions) -> Result<Self, BoardError> {
+        match lock::is_held(&workspace.board_lock()) {
+            Err(error @ LockError::Unsupported { .. }) => return Err(error.into()),
+            // Anything else is told when somebody wants the lock; reading goes without.
+            Err(LockError::Busy { .. } | LockError::Store(_)) | Ok(_) => {}
+        }
+        Ok(Self {
+            gate: Gate::new(),
+            lock_file: Mutex::new(None),
+            known: Mutex::new(Knowledge::new(workspace.clone())),
+            workspace: workspace.clone(),
+            options,
+        })
+    }
+
+    /// All tasks and damaged files, in the order of offering.
+    ///
+    /// Reads every file. A file that is replaced meanwhile is found with its old or its new content, never missed.
+    pub fn list(&self) -> Result<Vec<Entry>, BoardError> {
+        let dir = self.workspace.tasks_dir();
+        let mut names = scan::names(&dir)?;
+        // A directory that changes all the time may hide a name from a reading of it.
+        names.tasks.extend(self.known().keys().filter_map(Key::id));
+        names.tasks.sort();
+        names.tasks.dedup();
+        let mut entries = Vec::with_capacity(names.tasks.len());
+        for id in &names.tasks {
+            let path = self.workspace.task(id);
+            match file::read(&path, id)? {
+                Found::Missing => {}
+                Found::Task(task, _) => entries.push(Entry::Task(task)),
+                Found::Damaged(why) => entries.push(Entry::Damaged {
+                    id: id.to_string(),
+                    path,
+                    why,
+                }),
+            }
+        }
+        entries.extend(names.misnamed.into_iter().map(|stem| Entry::Damaged {
+            path: dir.join(format!("{stem}.json")),
+            why: "its name is not that of a task, task_<8 hex>.json".to_owned(),
+            id: stem,
+        }));
+        view::sort(&mut entries);
+        Ok(entries)
+    }
+
+    /// All valid tasks with their readiness, in the order of offering.
+    pub fn views(&self) -> Result<Vec<TaskView>, BoardError> {
+        Ok(view::views(self.list()?, |task| self.takeable(task)))
+    }
+
+    /// One task.
+    pub fn get(&self, id: &TaskId) -> Result<Task, BoardError> {
+        let found = file::read(&self.workspace.task(id), id)?;
+        Ok(valid(id, found)?.0)
+    }
+
+    /// One task with its readiness.
+    pub fn view(&self, id: &TaskId) -> Result<TaskView, BoardError> {
+        let task = self.get(id)?;
+        let mut standings = Vec::with_capacity(task.blocked_by.len());
+        for dependency in &task.blocked_by {
+            standings.push((dependency.clone(), self.standing(dependency)?));
+        }
+        let standing = |id: &TaskId| {
+            standings
+                .iter()
+                .find(|(known, _)| known == id)
+                .map_or(Standing::Missing, |(_, standing)| standing.clone())
+        };
+        let view = view::view(task, standing, || None, |task| self.takeable(task));
+        if view.blocked_reason.is_none() || view.task.blocked_by.is_empty() {
+            return Ok(view);
+        }
+        // Only what waits can wait for itself.
+        let mut known = self.known();
+        known.refresh()?;
+        let cycle =
+            known.ask(|index| cycles::through(Key::of(id), |key| view::edges(index.get(key))))?;
+        drop(known);
+        let knot = || Some(format!("it waits for itself: {}", view::arrows(&cycle?)));
+        Ok(view::view(view.task, standing, knot, |task| {
+            self.takeable(task)
+        }))
+    }
+
+    /// The tasks offered to `claimant` now, in order, at most `limit`. A snapshot: the claim decides.
+    pub fn offered(&self, claimant: Claimant<'_>, limit: usize) -> Result<Vec<Task>, BoardError> {
+        let mut known = self.known();
+        known.refresh()?;
+        let mut offered = Vec::new();
+        let mut last = None;
+        while offered.len() < limit {
+            let max_attempts = self.options.max_attempts;
+            last = known.ask(|index| index.offered_after(last, claimant, max_attempts))?;
+            let Some(place) = last else { break };
+            let Some(id) = place.key.id() else { continue };
+            // What differs from the index is left to the next look at the files.
+            if let Found::Task(task, _) = file::read(&self.workspace.task(&id), &id)?
+                && known.ask(|index| index.get(place.key) == Some(&Summary::of(&task)))?
+                && self.startable(&task).is_ok()
+            {
+                offered.push(*task);
+            }
+        }
+        Ok(offered)
+    }
+
+    /// The task that `agent` owns, if any.
+    pub fn owned_by(&self, agent: &AgentName) -> Result<Option<Task>, BoardError> {
+        let mut known = self.known();
+        known.refresh()?;
+        self.owned_in(&mut known, agent)
+    }
+
+    /// Dependencies that lead back to where they started, each with its first task repeated at its end. They can only be
+    /// made by hand.
+    pub fn cycles(&self) -> Result<Vec<Vec<TaskId>>, BoardError> {
+        let mut known = self.known();
+        known.refresh()?;
+        let found = known.ask(|index| {
+            let keys: Vec<Key> = index.all().map(|(key, _)| key).collect();
+            view::find(keys.into_iter(), |key| index.peek(key))
+        })?;
+        Ok(found
+            .into_iter()
+            .map(|cycle| cycle.into_iter().filter_map(Key::id).collect())
+            .collect())
+    }
+
+    /// Takes both locks, waiting at most 30 s. `by` names the author of the changes in the journal.
+    ///
+    /// The thread that holds them may lock again; others wait for its last guard to be dropped.
+    pub fn lock(&self, by: &AgentName) -> Result<LockedBoard<'_>, BoardError> {
+        let first = self.gate.enter(LOCK_WAIT).ok_or_else(|| LockError::Busy {
+            path: self.workspace.board_lock(),
+            holder: format!("another thread of pid {}", std::process::id()),
+            waited: LOCK_WAIT,
+        })?;
+        // From here on its drop leaves the gate.
+        let locked = LockedBoard::new(self, by);
+        if first && (self.kept_file().is_some() || self.workspace.tasks_dir().is_dir()) {
+            self.take_file_lock()?;
+        }
+        Ok(locked)
+    }
+
+    /// Takes the flock and catches up. Only inside the gate.
+    pub(super) fn take_file_lock(&self) -> Result<(), BoardError> {
+        let path = self.workspace.board_lock();
+        let kept = self.kept_file().take();
+        let lock = match kept {
+            Some(file) => FileLock::exclusive_again(file, &path, LOCK_WAIT)?,
+            None => FileLock::exclusive(&path, LOCK_WAIT)?,
+        };
+        *self.kept_file() = Some(lock.kept());
+        let mut known = self.known();
+        let told = known.enter(lock.file())?;
+        if known.is_any_ready(&told) {
+            self.ring(known.journal.seq());
+        }
+        drop(known);
+        self.gate.keep(lock);
+        Ok(())
+    }
+
+    pub(super) fn known(&self) -> MutexGuard<'_, Knowledge> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What besides its dependencies keeps a task from being started. Every question of whether a task can be worked on
+    /// where it is bound to comes here.
+    pub(super) fn startable(&self, task: &Task) -> Result<(), String> {
+        match &task.worktree {
+            Some(name) => (self.options.usable)(name),
+            None => Ok(()),
+        }
+    }
+
+    /// What besides its dependencies keeps everybody from taking a task: its place, or its attempts are used up.
+    fn takeable(&self, task: &Task) -> Result<(), String> {
+        self.startable(task)?;
+        if task.attempts < self.options.max_attempts {
+            return Ok(());
+        }
+        Err(format!(
+            "{} attempts; release it to offer it again: lead task release {}",
+            task.attempts, task.id
+        ))
+    }
+
+    /// The task that `agent` has in progress, by the index, confirmed by its file.
+    pub(super) fn owned_in(
+        &self,
+        known: &mut Knowledge,
+        agent: &AgentName,
+    ) -> Result<Option<Task>, BoardError> {
+        for key in known.ask(|index| index.owned_by(agent.as_str()))? {
+            let Some(id) = key.id() else { continue };
+            if let Found::Task(task, _) = file::read(&self.workspace.task(&id), &id)?
+                && task.status == Status::InProgress
+                && task.owner.as_ref() == Some(agent)
+            {
+                return Ok(Some(*task));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Touches the bell, which wakes whoever waits for a task to become ready. A bell that cannot be rung is no failure:
+    /// everybody looks every 30 s.
+    pub(super) fn ring(&self, seq: u64) {
+        if let Err(error) = super::bell::ring(&self.workspace.bell(), seq) {
+            tracing::warn!(%error, "the bell was not rung");
+        }
+    }
+
+    fn standing(&self, id: &TaskId) -> Result<Standing, StoreError> {
+        let path: PathBuf = self.workspace.task(id);
+        Ok(match file::read(&path, id)? {
+            Found::Missing => Standing::Missing,
+            Found::Damaged(_) => Standing::Damaged,
+            Found::Task(task, _) => Standing::Is(task.status),
+        })
+    }
+
+    fn kept_file(&self) -> MutexGuard<'_, Option<Arc<LockFile>>> {
+        self.lock_file
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a claim must know of a dependency: see [`rules::obstacle`].
+pub(super) fn waits_by_index(
+    known: &mut Knowledge,
+    task: &Task,
+) -> Result<Option<String>, StoreError> {
+    known.ask(|index| rules::waits_for(task, |id| index.standing(Key::of(id))))
+}

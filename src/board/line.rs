@@ -1,0 +1,315 @@
+//! One line of the journal: what is written, and what is read of it.
+
+use std::borrow::Cow;
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use super::summary::{Key, Summary};
+use super::{Status, Task};
+use crate::clock::Timestamp;
+use crate::ids::TaskId;
+
+/// Longest text in a line's `change`, in characters; the whole text stands in the task file.
+const MAX_TEXT: usize = 200;
+/// The author of a change that was found, not made.
+pub(super) const OUTSIDE: &str = "outside";
+
+/// One changed field.
+pub(super) type Change = (&'static str, Value, Value);
+
+/// What one line tells.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Told {
+    /// A task is now as summarised; `None`: its file is gone.
+    Task(Key, Option<Summary>),
+    /// More changed than could be named: look at all files.
+    Rescan,
+}
+
+/// A line to be written.
+#[derive(Debug, Serialize)]
+pub(super) struct Line<'a> {
+    seq: u64,
+    at: Timestamp,
+    by: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<Key>,
+    change: Changes<'a>,
+    #[serde(flatten)]
+    after: Option<After<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    rescan: bool,
+}
+
+#[derive(Debug)]
+struct Changes<'a>(&'a [Change]);
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct After<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a str>,
+    status: &'a str,
+    owner: Option<&'a str>,
+    blocked_by: &'a [Key],
+    assignee: Option<&'a str>,
+    worktree: Option<&'a str>,
+    attempts: u32,
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "is_zero")]
+    order: u32,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(order: &u32) -> bool {
+    *order == 0
+}
+
+/// The `status` of a file that is no valid task, and of one that is gone.
+const DAMAGED: &str = "damaged";
+const MISSING: &str = "missing";
+
+/// A line as read; what is not needed is skipped.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Read<'a> {
+    pub(super) seq: u64,
+    #[serde(default, borrow)]
+    task: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    status: Option<Cow<'a, str>>,
+    #[serde(default)]
+    owner: Option<Box<str>>,
+    #[serde(default)]
+    blocked_by: Vec<TaskId>,
+    #[serde(default)]
+    assignee: Option<Box<str>>,
+    #[serde(default)]
+    worktree: Option<Box<str>>,
+    #[serde(default)]
+    attempts: u32,
+    #[serde(default)]
+    created_at: Option<Timestamp>,
+    #[serde(default)]
+    order: u32,
+    #[serde(default)]
+    rescan: bool,
+}
+
+/// What is to be told of one task.
+#[derive(Debug)]
+pub(super) struct Note<'a> {
+    key: Option<Key>,
+    subject: Option<&'a str>,
+    summary: Option<&'a Summary>,
+    change: Vec<Change>,
+}
+
+impl<'a> Note<'a> {
+    /// A task changed by the board: `old` is `None` for a new one.
+    pub(super) fn changed(old: Option<&Task>, new: &'a Task, summary: &'a Summary) -> Self {
+        let before = old.map(Summary::of);
+        let mut change = differences(before.as_ref(), Some(summary));
+        if let Some(old) = old {
+            text_differences(old, new, &mut change);
+        }
+        Self {
+            key: Some(Key::of(&new.id)),
+            subject: Some(&new.subject),
+            summary: Some(summary),
+            change,
+        }
+    }
+
+    /// A task found changed: `old` is what was known.
+    pub(super) fn found(
+        key: Key,
+        old: Option<&Summary>,
+        new: Option<&'a Summary>,
+        subject: Option<&'a str>,
+    ) -> Self {
+        Self {
+            key: Some(key),
+            subject,
+            summary: new,
+            change: differences(old, new),
+        }
+    }
+
+    /// Something changed, and nobody here can say what.
+    pub(super) fn rescan() -> Self {
+        Self {
+            key: None,
+            subject: None,
+            summary: None,
+            change: Vec::new(),
+        }
+    }
+
+    pub(super) fn line<'n>(&'n self, seq: u64, at: Timestamp, by: &'n str) -> Line<'n> {
+        let after = self.key.map(|_| match self.summary {
+            Some(summary) => After {
+                subject: self.subject,
+                status: status_text(summary),
+                owner: summary.owner.as_deref(),
+                blocked_by: &summary.blocked_by,
+                assignee: summary.assignee.as_deref(),
+                worktree: summary.worktree.as_deref(),
+                attempts: summary.attempts,
+                created_at: Timestamp::from_ms(summary.created_ms),
+                order: summary.order,
+            },
+            None => After {
+                subject: None,
+                status: MISSING,
+                owner: None,
+                blocked_by: &[],
+                assignee: None,
+                worktree: None,
+                attempts: 0,
+                created_at: Timestamp::from_ms(0),
+                order: 0,
+            },
+        });
+        Line {
+            seq,
+            at,
+            by,
+            task: self.key,
+            change: Changes(&self.change),
+            after,
+            rescan: self.key.is_none(),
+        }
+    }
+}
+
+impl Read<'_> {
+    pub(super) fn told(self) -> Told {
+        let key = self
+            .task
+            .and_then(|text| TaskId::parse(&text).ok())
+            .map(|id| Key::of(&id));
+        let (Some(key), Some(status), false) = (key, self.status, self.rescan) else {
+            return Told::Rescan;
+        };
+        if status == MISSING {
+            return Told::Task(key, None);
+        }
+        if status == DAMAGED {
+            return Told::Task(key, Some(Summary::damaged()));
+        }
+        let summary = Summary {
+            status: Some(status_of(&status)),
+            owner: self.owner,
+            blocked_by: self.blocked_by.iter().map(Key::of).collect(),
+            assignee: self.assignee,
+            worktree: self.worktree,
+            attempts: self.attempts,
+            created_ms: self.created_at.map_or(0, Timestamp::as_ms),
+            order: self.order,
+        };
+        Told::Task(key, Some(summary))
+    }
+}
+
+fn status_of(text: &str) -> Status {
+    match text {
+        "pending" => Status::Pending,
+        "in_progress" => Status::InProgress,
+        "completed" => Status::Completed,
+        "cancelled" => Status::Cancelled,
+        other => Status::Other(other.to_owned()),
+    }
+}
+
+fn status_text(summary: &Summary) -> &str {
+    match &summary.status {
+        None => DAMAGED,
+        Some(Status::Pending) => "pending",
+        Some(Status::InProgress) => "in_progress",
+        Some(Status::Completed) => "completed",
+        Some(Status::Cancelled) => "cancelled",
+        Some(Status::Other(other)) => other,
+    }
+}
+
+/// The fields in which two states differ; `null` stands for what was not or is not there.
+fn differences(old: Option<&Summary>, new: Option<&Summary>) -> Vec<Change> {
+    type Field = (&'static str, fn(&Summary) -> Value);
+    const FIELDS: [Field; 6] = [
+        ("status", |task| status_text(task).into()),
+        ("owner", |task| task.owner.as_deref().into()),
+        ("blockedBy", |task| {
+            task.blocked_by.iter().map(ToString::to_string).collect()
+        }),
+        ("assignee", |task| task.assignee.as_deref().into()),
+        ("worktree", |task| task.worktree.as_deref().into()),
+        ("attempts", |task| task.attempts.into()),
+    ];
+    FIELDS
+        .iter()
+        .filter_map(|(name, field)| {
+            let value = |task: Option<&Summary>| task.map_or(Value::Null, field);
+            let (old, new) = (value(old), value(new));
+            (old != new).then_some((*name, old, new))
+        })
+        .collect()
+}
+
+fn text_differences(old: &Task, new: &Task, change: &mut Vec<Change>) {
+    if old.work_version != new.work_version {
+        change.push((
+            "workVersion",
+            old.work_version.into(),
+            new.work_version.into(),
+        ));
+    }
+    for (name, old, new) in [
+        ("subject", Some(&old.subject), Some(&new.subject)),
+        (
+            "description",
+            Some(&old.description),
+            Some(&new.description),
+        ),
+        ("verify", old.verify.as_ref(), new.verify.as_ref()),
+        ("result", old.result.as_ref(), new.result.as_ref()),
+    ] {
+        if old != new {
+            change.push((name, shortened(old), shortened(new)));
+        }
+    }
+}
+
+fn shortened(text: Option<&String>) -> Value {
+    let Some(text) = text else { return Value::Null };
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.as_str().into(),
+    }
+}
+
+impl Serialize for Changes<'_> {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Pair<'a> {
+            old: &'a Value,
+            new: &'a Value,
+        }
+        let mut map = output.serialize_map(Some(self.0.len()))?;
+        for (name, old, new) in self.0 {
+            map.serialize_entry(name, &Pair { old, new })?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        output.collect_str(self)
+    }
+}

@@ -1,0 +1,32 @@
+//! All tasks: rules, claims, dependencies, and their history. The task files are the truth; all else is derived.
+
+mod bell;
+mod commit;
+mod cycles;
+mod error;
+mod file;
+mod gate;
+mod index;
+mod journal;
+pub mod kept;
+mod knowledge;
+mod line;
+mod locked;
+mod mark;
+pub mod rules;
+mod scan;
+mod snapshot;
+mod summary;
+pub mod task;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::BoardError;
+pub use file::MAX_FILE;
+pub use kept::{Board, BoardOptions};
+pub use locked::LockedBoard;
+pub use rules::Released;
+pub use task::{Claimant, MAX_DESCRIPTION, MAX_SUBJECT, NewTask, Status, Task, TaskPatch};
+pub use view::{Completion, Entry, TaskView};
