@@ -1,0 +1,185 @@
+//! A mailbox as a file: appended to by anybody, emptied in place by its owner, both under its lock.
+//!
+//! It is never renamed or removed: whoever watches it would be left watching nothing. Links, FIFOs and files with
+//! a second name are refused, and so is a directory of mailboxes that is a link.
+
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::SendError;
+use super::message::MAX_MESSAGE;
+use crate::store::jsonl::{self, Chunk};
+use crate::store::lock::{FileLock, LOCK_WAIT, LockError};
+use crate::store::read::{self, ReadError};
+use crate::store::{Durability, StoreError, atomic};
+use crate::workspace::Workspace;
+
+/// How much of a mailbox is held at once while hashing or blanking.
+const BLOCK: usize = 64 * 1024;
+
+/// A locked mailbox.
+#[must_use]
+#[derive(Debug)]
+pub(super) struct LockedFile<'a> {
+    path: &'a Path,
+    lock: FileLock,
+}
+
+/// Appends `line` to the mailbox at `path`; synced when this returns. The sync comes after the unlock, so that senders do
+/// not queue for the disk.
+pub(super) fn append(
+    workspace: &Workspace,
+    path: &Path,
+    line: &[u8],
+    durability: Durability,
+) -> Result<(), SendError> {
+    let missing = no_link_above(workspace, path)?;
+    let lock = FileLock::exclusive_append(path, LOCK_WAIT)?;
+    jsonl::append_line(lock.file(), path, line)?;
+    let file = lock
+        .file()
+        .try_clone()
+        .map_err(StoreError::of("sync", path))?;
+    drop(lock);
+    atomic::sync_data(&file, path, durability)?;
+    if missing {
+        atomic::sync_parent(path, durability)?;
+    }
+    Ok(())
+}
+
+/// Refuses a directory of mailboxes that leads elsewhere; answers whether the mailbox is still to be made.
+fn no_link_above(workspace: &Workspace, path: &Path) -> Result<bool, StoreError> {
+    let dir = workspace.mailboxes_dir();
+    match dir.symlink_metadata() {
+        Ok(found) if found.is_dir() => Ok(path.symlink_metadata().is_err()),
+        Ok(_) => {
+            let error = io::Error::new(io::ErrorKind::NotADirectory, "it is not a plain directory");
+            Err(StoreError::new("keep mail in", &dir, error))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(StoreError::new("look at", &dir, error)),
+    }
+}
+
+/// Makes the mailbox at `path` if it is missing.
+pub(super) fn make(
+    workspace: &Workspace,
+    path: &Path,
+    durability: Durability,
+) -> Result<(), StoreError> {
+    if no_link_above(workspace, path)? {
+        drop(LockedFile::lock(path)?);
+        atomic::sync_parent(path, durability)?;
+    }
+    Ok(())
+}
+
+/// Whether nothing stands in the mailbox: a look without a lock, for whoever is told of every change.
+pub(super) fn is_empty(path: &Path) -> Result<bool, StoreError> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(found.len() == 0 && found.is_file()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(StoreError::new("look at", path, error)),
+    }
+}
+
+/// The whole lines of the JSONL file at `path` without its lock, each at most `max_line` bytes; none if it is missing.
+pub(super) fn read_unlocked(path: &Path, max_line: usize) -> Result<Chunk, StoreError> {
+    let opened = read::open_plain(path).map_err(|error| match error {
+        ReadError::Store(error) => error,
+        ReadError::NotPlain { what, .. } => {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}"));
+            StoreError::new("read", path, error)
+        }
+        ReadError::TooLarge { .. } => {
+            StoreError::new("read", path, io::ErrorKind::FileTooLarge.into())
+        }
+    })?;
+    match opened {
+        Some(file) => jsonl::read_lines(&file, 0, max_line).map_err(StoreError::of("read", path)),
+        None => Ok(Chunk::default()),
+    }
+}
+
+impl<'a> LockedFile<'a> {
+    /// Locks the mailbox at `path`, made if it is missing.
+    pub(super) fn lock(path: &'a Path) -> Result<Self, StoreError> {
+        let lock = FileLock::exclusive(path, LOCK_WAIT).map_err(LockError::into_store)?;
+        Ok(Self { path, lock })
+    }
+
+    /// The whole lines.
+    pub(super) fn read(&self) -> Result<Chunk, StoreError> {
+        jsonl::read_lines(self.lock.file(), 0, MAX_MESSAGE)
+            .map_err(StoreError::of("read", self.path))
+    }
+
+    /// Up to `limit` bytes of the line at `offset`, for a line too long to be read.
+    pub(super) fn head(&self, offset: u64, limit: usize) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = vec![0; limit];
+        let got = self
+            .lock
+            .file()
+            .read_at(&mut bytes, offset)
+            .map_err(StoreError::of("read", self.path))?;
+        bytes.truncate(got);
+        Ok(bytes)
+    }
+
+    /// SHA-256, in hex, of the first `end` bytes; `None` if there are fewer.
+    pub(super) fn hash(&self, end: u64) -> Result<Option<String>, StoreError> {
+        let mut hash = Sha256::new();
+        let mut block = vec![0; BLOCK];
+        let mut at = 0;
+        while at < end {
+            let want = usize::try_from(end - at).map_or(BLOCK, |left| left.min(BLOCK));
+            match self.lock.file().read_at(&mut block[..want], at) {
+                Ok(0) => return Ok(None),
+                Ok(got) => {
+                    hash.update(&block[..got]);
+                    at += got as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(StoreError::new("read", self.path, error)),
+            }
+        }
+        Ok(Some(format!("{:x}", hash.finalize())))
+    }
+
+    /// Takes the first `end` bytes, all whole lines, out of the mailbox.
+    ///
+    /// If they are all there is, the file is cut to nothing. What stands after them stays: somebody may be writing it without
+    /// a lock, so it must not move under them. Then the lines are overwritten with newlines, which no reader
+    /// takes for anything, and the file is cut the next time that nothing is left.
+    pub(super) fn empty(&self, end: u64) -> Result<(), StoreError> {
+        let file = self.lock.file();
+        let length = file
+            .metadata()
+            .map_err(StoreError::of("look at", self.path))?
+            .len();
+        match length.cmp(&end) {
+            Ordering::Equal => file.set_len(0),
+            Ordering::Greater => blank(file, end),
+            // Somebody without a lock has rewritten it: what it holds now is for the next look.
+            Ordering::Less => Ok(()),
+        }
+        .map_err(StoreError::of("empty", self.path))
+    }
+}
+
+fn blank(file: &File, end: u64) -> io::Result<()> {
+    let block = vec![b'\n'; BLOCK];
+    let mut at = 0;
+    while at < end {
+        let want = usize::try_from(end - at).map_or(BLOCK, |left| left.min(BLOCK));
+        file.write_all_at(&block[..want], at)?;
+        at += want as u64;
+    }
+    Ok(())
+}

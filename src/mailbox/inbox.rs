@@ -1,0 +1,268 @@
+//! Receiving (SPEC §4.4): one transcript record is delivery and cursor at once.
+//!
+//! The steps of a take-in, under the mailbox's lock: bad lines to quarantine; one [`Record::Mail`]; the archive; the mailbox
+//! is emptied. A crash between them leaves lines in the mailbox that the record has already. [`Inbox::open`] knows them
+//! by the record's length and hash, archives what is not archived, and empties. Lines that bring no id are the one case in
+//! which the same bytes may rightly come again: a note after emptying says that their record is dealt with, and a note
+//! before the next record takes that back if it is of the same bytes.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::batch::Batch;
+use super::file::{self, LockedFile};
+use super::message::MAX_MESSAGE;
+use super::{Message, archive};
+use crate::clock::{self, Timestamp};
+use crate::conversation::{MailRecord, Record, Replay, Transcript};
+use crate::ids::AgentName;
+use crate::store::jsonl::Chunk;
+use crate::store::{Durability, StoreError, quarantine};
+use crate::workspace::Workspace;
+
+/// The transcript note that holds length and hash of the record whose bytes were last seen out of the mailbox; kept for
+/// records with lines that bring no id.
+const EMPTIED: &str = "mailbox_emptied";
+
+/// How much of a line that is too long to be read goes to quarantine, in bytes.
+const HEAD: usize = 64 * 1024;
+
+/// What one take-in brought.
+#[derive(Debug, Default)]
+pub struct Intake {
+    /// New messages in order, recorded in the transcript.
+    pub messages: Vec<Message>,
+    /// Lines that could not be read and went to quarantine: one text each, for the lead to be told once.
+    pub damaged: Vec<String>,
+}
+
+/// An agent's own mailbox. Only its owner empties it.
+#[derive(Debug)]
+pub struct Inbox {
+    owner: AgentName,
+    path: PathBuf,
+    archive: PathBuf,
+    quarantine: PathBuf,
+    /// Ids of all mail ever taken in, with each content's hash.
+    known: HashMap<String, String>,
+    /// The note that stands in the transcript, if it was not taken back.
+    emptied: Option<Value>,
+    /// What is recorded but perhaps not yet archived and out of the mailbox.
+    unfinished: Option<Unfinished>,
+}
+
+/// A front of the mailbox that is recorded.
+#[derive(Debug)]
+struct Unfinished {
+    /// Its length.
+    bytes: u64,
+    /// Its SHA-256, hex.
+    hash: String,
+    /// The messages that were recorded from it, and perhaps earlier ones.
+    messages: Vec<Value>,
+}
+
+impl Unfinished {
+    /// The last record of a transcript. A crash in a take-in is the transcript's end, so none of the record's messages
+    /// was put before the model.
+    fn of(replay: &Replay) -> Option<Self> {
+        let (bytes, hash) = replay.last_mail.clone()?;
+        Some(Self {
+            bytes,
+            hash,
+            messages: replay.pending_mail.clone(),
+        })
+    }
+
+    /// What [`EMPTIED`] says of it.
+    fn note(&self) -> Value {
+        json!([self.bytes, self.hash])
+    }
+}
+
+impl Inbox {
+    /// Opens the mailbox of `owner` (made if missing, so that it can be watched) and finishes a take-in that a crash cut
+    /// short; `replay` is what the transcript held.
+    pub fn open(
+        workspace: &Workspace,
+        owner: &AgentName,
+        replay: &Replay,
+        durability: Durability,
+    ) -> Result<Self, StoreError> {
+        let emptied = replay.notes.get(EMPTIED).filter(|note| !note.is_null());
+        let mut inbox = Self {
+            owner: owner.clone(),
+            path: workspace.mailbox(owner),
+            archive: workspace.archive(owner),
+            quarantine: workspace.quarantine_dir(),
+            known: replay.known_mail.clone(),
+            emptied: emptied.cloned(),
+            unfinished: Unfinished::of(replay).filter(|last| emptied != Some(&last.note())),
+        };
+        file::make(workspace, &inbox.path, durability)?;
+        let path = inbox.path.clone();
+        inbox.finish(&LockedFile::lock(&path)?)?;
+        Ok(inbox)
+    }
+
+    /// Takes all whole lines in: under the mailbox lock record, archive, empty. Known ids are dropped. Cheap when empty.
+    ///
+    /// An error before the record leaves everything in the mailbox. After the record the messages are delivered: what
+    /// then fails is logged here, tried again first by the next call, and its error if it fails again.
+    pub fn take_in(&mut self, transcript: &mut Transcript) -> Result<Intake, StoreError> {
+        if file::is_empty(&self.path)? {
+            return Ok(Intake::default());
+        }
+        let path = self.path.clone();
+        let mailbox = LockedFile::lock(&path)?;
+        self.finish(&mailbox)?;
+        let chunk = mailbox.read()?;
+        // Blanked lines before a torn one stay: to overwrite them again would wake the owner for nothing, again and again.
+        if chunk.lines.is_empty() && (chunk.end == 0 || chunk.torn > 0) {
+            return Ok(Intake::default());
+        }
+        let batch = Batch::sort(&chunk.lines, &self.known, &self.owner, clock::now_ms());
+        self.quarantine(&mailbox, &batch)?;
+        self.record(&mailbox, &chunk, &batch, transcript)?;
+        if let Err(error) = self.clear(&mailbox, &chunk, &batch, transcript) {
+            tracing::warn!(%error, source = %error.source, "mail is taken in but still in the mailbox");
+        }
+        for note in &batch.notes {
+            tracing::info!(owner = %self.owner, "{note}");
+        }
+        Ok(Intake {
+            damaged: batch.damaged(&self.owner),
+            messages: batch
+                .messages
+                .into_iter()
+                .map(|(message, _)| message)
+                .collect(),
+        })
+    }
+
+    /// Keeps the bad lines of a batch in one file, each with its reason.
+    fn quarantine(&self, mailbox: &LockedFile<'_>, batch: &Batch) -> Result<(), StoreError> {
+        if batch.bad.is_empty() {
+            return Ok(());
+        }
+        let (mut bytes, mut reasons) = (Vec::new(), Vec::new());
+        for line in &batch.bad {
+            let (kept, cut) = match &line.bytes {
+                Some(kept) => (kept.clone(), String::new()),
+                None => (
+                    mailbox.head(line.offset, HEAD)?,
+                    format!("; its first {HEAD} bytes are kept"),
+                ),
+            };
+            bytes.extend_from_slice(&kept);
+            bytes.push(b'\n');
+            reasons.push(format!(
+                "the line at byte {}: {}{cut}",
+                line.offset, line.why
+            ));
+        }
+        let name = format!("{}.mail.jsonl", self.owner);
+        quarantine::keep(&self.quarantine, &name, &bytes, &reasons.join("\n"))?;
+        Ok(())
+    }
+
+    /// The step that makes the messages delivered.
+    fn record(
+        &mut self,
+        mailbox: &LockedFile<'_>,
+        chunk: &Chunk,
+        batch: &Batch,
+        transcript: &mut Transcript,
+    ) -> Result<(), StoreError> {
+        if batch.messages.is_empty() {
+            return Ok(());
+        }
+        let hash = mailbox.hash(chunk.end)?.ok_or_else(|| {
+            StoreError::new("read", &self.path, std::io::ErrorKind::UnexpectedEof.into())
+        })?;
+        let taken = Unfinished {
+            bytes: chunk.end,
+            hash,
+            messages: batch
+                .messages
+                .iter()
+                .map(|(message, _)| json!(message))
+                .collect(),
+        };
+        if self.emptied.as_ref() == Some(&taken.note()) {
+            keep_note(transcript, Value::Null)?;
+            self.emptied = None;
+        }
+        transcript.append(&Record::Mail(MailRecord {
+            messages: taken.messages.clone(),
+            bytes: taken.bytes,
+            hash: taken.hash.clone(),
+            at: Timestamp::now(),
+        }))?;
+        self.unfinished = Some(taken);
+        let new = batch
+            .messages
+            .iter()
+            .map(|(message, hash)| (message.id.clone(), hash.clone()));
+        self.known.extend(new);
+        Ok(())
+    }
+
+    /// What follows the record.
+    fn clear(
+        &mut self,
+        mailbox: &LockedFile<'_>,
+        chunk: &Chunk,
+        batch: &Batch,
+        transcript: &mut Transcript,
+    ) -> Result<(), StoreError> {
+        let recorded = self.unfinished.iter().flat_map(|taken| &taken.messages);
+        archive::append(&self.archive, recorded, Timestamp::now())?;
+        mailbox.empty(chunk.end)?;
+        if let Some(taken) = self.unfinished.take()
+            && batch.anonymous
+        {
+            keep_note(transcript, taken.note())?;
+            self.emptied = Some(taken.note());
+        }
+        Ok(())
+    }
+
+    /// Archives and empties what was recorded, if it still stands at the front of the mailbox.
+    fn finish(&mut self, mailbox: &LockedFile<'_>) -> Result<(), StoreError> {
+        if let Some(taken) = &self.unfinished
+            && mailbox.hash(taken.bytes)?.as_ref() == Some(&taken.hash)
+        {
+            archive::append_missing(&self.archive, &taken.messages, &self.owner)?;
+            mailbox.empty(taken.bytes)?;
+        }
+        self.unfinished = None;
+        Ok(())
+    }
+}
+
+fn keep_note(transcript: &mut Transcript, value: Value) -> Result<(), StoreError> {
+    transcript.append(&Record::Note {
+        key: EMPTIED.to_owned(),
+        value,
+        at: Timestamp::now(),
+    })
+}
+
+/// Messages that wait in `agent`'s mailbox, without taking them in; unreadable lines are skipped.
+pub fn waiting(workspace: &Workspace, agent: &AgentName) -> Result<Vec<Message>, StoreError> {
+    let chunk = file::read_unlocked(&workspace.mailbox(agent), MAX_MESSAGE)?;
+    let batch = Batch::sort(&chunk.lines, &HashMap::new(), agent, clock::now_ms());
+    Ok(batch
+        .messages
+        .into_iter()
+        .map(|(message, _)| message)
+        .collect())
+}
+
+/// Messages that `agent` has taken in, from its archive, oldest first.
+pub fn archived(workspace: &Workspace, agent: &AgentName) -> Result<Vec<Message>, StoreError> {
+    archive::read(&workspace.archive(agent), agent)
+}

@@ -1,0 +1,17 @@
+//! Messages between agents (SPEC §4): sending that never lies, and taking in that neither loses nor doubles.
+
+mod archive;
+mod batch;
+mod file;
+pub mod inbox;
+pub mod message;
+mod parse;
+pub mod post;
+mod strict;
+
+#[cfg(test)]
+mod tests;
+
+pub use inbox::{Inbox, Intake};
+pub use message::{Kind, Message};
+pub use post::{Directory, Post, Recipient, SendError, Sent};
