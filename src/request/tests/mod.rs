@@ -1,0 +1,4 @@
+//! Requests: the machine by itself, and as kept.
+
+mod kept;
+mod machine;
