@@ -1,0 +1,15 @@
+//! Members, liveness, the session, usage. A held lock is what alive means, never a pid.
+
+pub mod lead_presence;
+pub mod member;
+pub mod roster;
+pub mod session;
+pub mod usage;
+
+pub use lead_presence::LeadPresence;
+pub use member::{Member, MemberStatus, PlanGate};
+pub use roster::{Presence, Roster};
+pub use session::Session;
+
+#[cfg(test)]
+mod tests;

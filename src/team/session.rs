@@ -1,0 +1,54 @@
+//! `session.json`: which session runs, its generation, and the settings in force for the team.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::clock::Timestamp;
+use crate::ids::SessionId;
+use crate::store::read::read_plain;
+use crate::store::{Durability, StoreError, atomic};
+use crate::workspace::Workspace;
+
+/// Largest `session.json` that is read, in bytes.
+const MAX_SESSION: u64 = 4 * 1024 * 1024;
+
+/// The session as written by its lead.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Raised by every start of a lead.
+    pub generation: u64,
+    /// The lead's process.
+    pub pid: u32,
+    /// The lead's model, `provider:name`.
+    pub model: String,
+    /// When this lead started.
+    pub started_at: Timestamp,
+    /// Whether nobody can answer questions in this run (headless without `--yes`).
+    #[serde(default)]
+    pub unattended: bool,
+    /// What the lead does: `idle`, `working`, `leaving`.
+    #[serde(default)]
+    pub status: String,
+    /// Effective settings, flags included: what `config::Settings` serialises to.
+    pub settings: Value,
+}
+
+impl Session {
+    /// The session in `workspace`, if a valid one is recorded.
+    pub fn load(workspace: &Workspace) -> Option<Self> {
+        let bytes = read_plain(&workspace.session(), MAX_SESSION).ok()??;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    /// Writes it.
+    pub fn save(&self, workspace: &Workspace, durability: Durability) -> Result<(), StoreError> {
+        let path = workspace.session();
+        let mut bytes = serde_json::to_vec_pretty(self)
+            .map_err(|error| StoreError::new("write", &path, error.into()))?;
+        bytes.push(b'\n');
+        atomic::replace(&path, &bytes, durability)
+    }
+}
