@@ -8,7 +8,7 @@
 //! | 5 | `lead`: the session's loop; `teammate`: one worker's loop |
 //! | 4 | `agent`: one agent's thinking loop |
 //! | 3 | `tool`: what models may do; `config`: settings and where each came from |
-//! | 2 | [`board`], [`mailbox`], [`request`], [`team`], `worktree`, `policy`, `model` |
+//! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], `policy`, `model` |
 //! | 1 | [`conversation`], above [`store`] and [`process`]: know no domain |
 //! | 0 | [`cancel`] and [`workspace`], above [`ids`] and [`clock`] |
 
@@ -23,3 +23,4 @@ pub mod request;
 pub mod store;
 pub mod team;
 pub mod workspace;
+pub mod worktree;

@@ -1,0 +1,148 @@
+//! Whether a bound worktree can be worked in.
+
+use std::io;
+use std::path::Path;
+
+use super::git::Git;
+use super::repository::{Registration, Repository, gitdir_line, join, pointer};
+use crate::ids::WorktreeName;
+use crate::workspace::Workspace;
+
+/// `Err` says in words why not: not registered, wrong branch, missing directory, changed `.git` file.
+///
+/// Reads the registration's own files, so that a claim stays cheap; git is run only where the repository keeps its refs
+/// in reftables, whose `HEAD` no file shows.
+pub fn usable(workspace: &Workspace, name: &WorktreeName) -> Result<(), String> {
+    registered(workspace, name).map(|_| ())
+}
+
+/// The same, with the repository and the registration.
+pub(super) fn registered(
+    workspace: &Workspace,
+    name: &WorktreeName,
+) -> Result<(Repository, Registration), String> {
+    let fail = |why: String| format!("worktree {name} cannot be used: {why}");
+    check_place(workspace, name).map_err(fail)?;
+    let unreadable = |error: io::Error| fail(format!("its registration cannot be read ({error})"));
+    let repository = Repository::around(workspace.root())
+        .map_err(unreadable)?
+        .ok_or_else(|| fail("the workspace is not in a git checkout any more".to_owned()))?;
+    let path = workspace
+        .worktree(name)
+        .canonicalize()
+        .map_err(unreadable)?;
+    let registration = repository
+        .registration_of(&path)
+        .map_err(unreadable)?
+        .ok_or_else(|| {
+            fail(format!(
+                "it is not registered with git; if the workspace was moved, run `git worktree repair {}` in it",
+                path.display()
+            ))
+        })?;
+    check_pointers(&repository, &registration, &path).map_err(fail)?;
+    check_branch(&repository, &registration, &path, name).map_err(fail)?;
+    Ok((repository, registration))
+}
+
+fn check_place(workspace: &Workspace, name: &WorktreeName) -> Result<(), String> {
+    for (path, what) in [
+        (workspace.worktrees_dir(), ".worktrees"),
+        (workspace.worktree(name), "its directory"),
+    ] {
+        match std::fs::symlink_metadata(&path) {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(meta) if meta.is_symlink() => {
+                return Err(format!("{what} is a symbolic link, which is not followed"));
+            }
+            Ok(_) => return Err(format!("{what} is not a directory")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(format!("{} is missing", path.display()));
+            }
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        }
+    }
+    Ok(())
+}
+
+/// Both directions must agree: the checkout's `.git` file with the registration, its `commondir` with the repository.
+fn check_pointers(
+    repository: &Repository,
+    registration: &Registration,
+    path: &Path,
+) -> Result<(), String> {
+    let marker = pointer(&path.join(".git")).map_err(|error| format!("its .git file: {error}"))?;
+    let Some(target) = marker.as_deref().and_then(gitdir_line) else {
+        return Err("its .git file is missing or was changed".to_owned());
+    };
+    if !same_place(&join(path, target), &registration.git_dir) {
+        return Err(format!(
+            "its .git file was changed: it names {target}, not {}",
+            registration.git_dir.display()
+        ));
+    }
+    let common = pointer(&registration.git_dir.join("commondir"))
+        .map_err(|error| format!("its commondir file: {error}"))?
+        .unwrap_or_default();
+    let common = join(&registration.git_dir, common.trim_end());
+    if !same_place(&common, &repository.common) {
+        return Err(format!(
+            "its commondir file was changed: it names {}",
+            common.display()
+        ));
+    }
+    Ok(())
+}
+
+fn same_place(left: &Path, right: &Path) -> bool {
+    left == right
+        || matches!((left.canonicalize(), right.canonicalize()), (Ok(left), Ok(right)) if left == right)
+}
+
+fn check_branch(
+    repository: &Repository,
+    registration: &Registration,
+    path: &Path,
+    name: &WorktreeName,
+) -> Result<(), String> {
+    let wanted = format!("refs/heads/{}", name.branch());
+    let head = if repository.common.join("reftable").is_dir() {
+        Git::in_worktree(repository, registration, path)
+            .text(&["symbolic-ref", "-q", "HEAD"])
+            .unwrap_or_default()
+    } else {
+        head_file(registration)?
+    };
+    if head == wanted || busy_on(registration, &wanted) {
+        return Ok(());
+    }
+    Err(match head.strip_prefix("refs/heads/") {
+        Some(branch) => format!("it is on branch {branch}, not {}", name.branch()),
+        None => format!("it is on no branch, not on {}", name.branch()),
+    })
+}
+
+fn head_file(registration: &Registration) -> Result<String, String> {
+    let text = pointer(&registration.git_dir.join("HEAD"))
+        .map_err(|error| format!("its HEAD: {error}"))?
+        .ok_or("its HEAD is missing")?;
+    Ok(text
+        .trim_end()
+        .strip_prefix("ref: ")
+        .unwrap_or_default()
+        .to_owned())
+}
+
+/// A rebase or bisect detaches the head for a while and notes the branch that it will go back to.
+fn busy_on(registration: &Registration, wanted: &str) -> bool {
+    let noted = |file: &str| {
+        pointer(&registration.git_dir.join(file))
+            .ok()
+            .flatten()
+            .map(|text| text.trim_end().to_owned())
+    };
+    let short = wanted.trim_start_matches("refs/heads/");
+    noted("rebase-merge/head-name").as_deref() == Some(wanted)
+        || noted("rebase-apply/head-name").as_deref() == Some(wanted)
+        || noted("BISECT_START").as_deref() == Some(short)
+}
