@@ -1,0 +1,17 @@
+//! What may run without a question (SPEC §10.1): rules, a real shell parse, modes. For the person's comfort; the boundary is
+//! the sandbox.
+
+mod bash;
+pub mod builtin;
+mod command;
+pub mod decide;
+mod files;
+mod meaning;
+mod pattern;
+mod question;
+pub mod rule;
+mod shell;
+mod spot;
+
+pub use decide::{Mode, Policy, Scope, Verdict};
+pub use rule::{Rule, RuleError, RuleLists};
