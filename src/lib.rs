@@ -8,7 +8,7 @@
 //! | 5 | `lead`: the session's loop; `teammate`: one worker's loop |
 //! | 4 | `agent`: one agent's thinking loop |
 //! | 3 | `tool`: what models may do; `config`: settings and where each came from |
-//! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], [`policy`], `model` |
+//! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], [`policy`], [`model`] |
 //! | 1 | [`conversation`], above [`store`] and [`process`]: know no domain |
 //! | 0 | [`cancel`] and [`workspace`], above [`ids`] and [`clock`] |
 
@@ -18,6 +18,7 @@ pub mod clock;
 pub mod conversation;
 pub mod ids;
 pub mod mailbox;
+pub mod model;
 pub mod policy;
 pub mod process;
 pub mod request;

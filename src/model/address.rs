@@ -1,0 +1,191 @@
+//! Where servers are: joining base addresses and paths as people write them. Pure.
+
+/// The Messages endpoint under `base`, which names no `/v1` but may.
+pub(super) fn anthropic(base: &str) -> String {
+    let base = with_scheme(base);
+    let base = base.trim_end_matches('/');
+    let base = base.strip_suffix("/v1").unwrap_or(base);
+    format!("{}/v1/messages", base.trim_end_matches('/'))
+}
+
+/// The Chat Completions endpoint under `base`, which names its `/v1` or whatever the server has instead.
+pub(super) fn openai(base: &str) -> String {
+    let base = with_scheme(base);
+    let base = base.trim_end_matches('/');
+    if base.ends_with("/chat/completions") {
+        return base.to_owned();
+    }
+    let path = base.split_once("://").and_then(|(_, rest)| rest.find('/'));
+    match path {
+        Some(_) => format!("{base}/chat/completions"),
+        None => format!("{base}/v1/chat/completions"),
+    }
+}
+
+/// The root of an Ollama server from `OLLAMA_HOST`, which may lack scheme and port and may be an address to bind to.
+pub(super) fn ollama(host: Option<&str>) -> String {
+    const PORT: u16 = 11434;
+    let given = host.map_or("", str::trim).trim_end_matches('/');
+    let (scheme, rest) = given.split_once("://").unwrap_or(("http", given));
+    let (authority, path) = match rest.find('/') {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let (name, port) = match authority.rsplit_once(':') {
+        Some((name, port))
+            if port.bytes().all(|byte| byte.is_ascii_digit()) && !port.is_empty() =>
+        {
+            (name, port.to_owned())
+        }
+        _ => (
+            authority,
+            match scheme {
+                "https" => "443".to_owned(),
+                _ => PORT.to_string(),
+            },
+        ),
+    };
+    let name = match name {
+        "" | "0.0.0.0" => "127.0.0.1",
+        "[::]" => "[::1]",
+        name => name,
+    };
+    let path = path.strip_suffix("/v1").unwrap_or(path);
+    format!("{scheme}://{name}:{port}{path}")
+}
+
+/// `host[:port]` of an address, without whatever stands before an `@`.
+pub(super) fn server(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host)
+}
+
+/// What stands before an `@`, such as a password.
+pub(super) fn login(url: &str) -> Option<&str> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next()?;
+    authority.rsplit_once('@').map(|(login, _)| login)
+}
+
+/// Whether an address is this machine's own, where no proxy has any business.
+pub(super) fn is_loopback(url: &str) -> bool {
+    let server = server(url);
+    let host = match server.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => server.split(':').next().unwrap_or(server),
+    };
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+fn with_scheme(base: &str) -> String {
+    let base = base.trim();
+    if base.contains("://") {
+        base.to_owned()
+    } else if is_loopback(base) {
+        format!("http://{base}")
+    } else {
+        format!("https://{base}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_are_joined_however_they_are_written() {
+        for (base, url) in [
+            (
+                "https://api.anthropic.com",
+                "https://api.anthropic.com/v1/messages",
+            ),
+            (
+                "https://api.anthropic.com/v1/",
+                "https://api.anthropic.com/v1/messages",
+            ),
+            (
+                "https://api.z.ai/api/anthropic//",
+                "https://api.z.ai/api/anthropic/v1/messages",
+            ),
+            (" 127.0.0.1:80 ", "http://127.0.0.1:80/v1/messages"),
+            ("proxy.example", "https://proxy.example/v1/messages"),
+        ] {
+            assert_eq!(anthropic(base), url, "{base}");
+        }
+        for (base, url) in [
+            (
+                "https://api.openai.com/v1",
+                "https://api.openai.com/v1/chat/completions",
+            ),
+            (
+                "http://localhost:8080",
+                "http://localhost:8080/v1/chat/completions",
+            ),
+            (
+                "http://localhost:8080/",
+                "http://localhost:8080/v1/chat/completions",
+            ),
+            (
+                "https://api.z.ai/api/paas/v4",
+                "https://api.z.ai/api/paas/v4/chat/completions",
+            ),
+            (
+                "http://h/v1/chat/completions/",
+                "http://h/v1/chat/completions",
+            ),
+            (
+                "localhost:1234/v1",
+                "http://localhost:1234/v1/chat/completions",
+            ),
+        ] {
+            assert_eq!(openai(base), url, "{base}");
+        }
+    }
+
+    #[test]
+    fn ollamas_host_may_be_nearly_anything() {
+        for (host, url) in [
+            (None, "http://127.0.0.1:11434"),
+            (Some(""), "http://127.0.0.1:11434"),
+            (Some("0.0.0.0"), "http://127.0.0.1:11434"),
+            (Some("0.0.0.0:99"), "http://127.0.0.1:99"),
+            (Some(":99"), "http://127.0.0.1:99"),
+            (Some("[::]:99"), "http://[::1]:99"),
+            (Some("[::1]"), "http://[::1]:11434"),
+            (Some("box"), "http://box:11434"),
+            (Some("http://box:8000/"), "http://box:8000"),
+            (Some("https://ollama.com"), "https://ollama.com:443"),
+            (Some("http://box/sub/v1"), "http://box:11434/sub"),
+        ] {
+            assert_eq!(ollama(host), url, "{host:?}");
+        }
+    }
+
+    #[test]
+    fn servers_are_named_without_what_stands_before_them() {
+        assert_eq!(server("https://me:pw@h:1/v1?x#y"), "h:1");
+        assert_eq!(server("h"), "h");
+        assert_eq!(login("https://me:pw@h:1/v1?x#y"), Some("me:pw"));
+        assert_eq!(login("https://h/@x"), None);
+        for local in [
+            "http://localhost:1/x",
+            "http://127.0.0.9",
+            "http://[::1]:80/",
+        ] {
+            assert!(is_loopback(local), "{local}");
+        }
+        for other in [
+            "http://localhost.example",
+            "https://10.0.0.1",
+            "http://[fe80::1]",
+        ] {
+            assert!(!is_loopback(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Chat Completions, as served by OpenAI, Ollama and many others.
+
+mod dialect;
+mod request;
+mod slots;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use super::exchange;
+use super::failure::Failure;
+use super::http::{Http, Patience, Post};
+use super::peer::Peer;
+use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address};
+use crate::cancel::Cancel;
+use dialect::Dialect;
+use stream::Building;
+
+/// Where OpenAI itself is.
+const BASE: &str = "https://api.openai.com/v1";
+/// What local servers that want no key are told.
+const NO_KEY: &str = "no-key";
+
+/// A model of a server that speaks Chat Completions.
+pub(super) struct OpenAi {
+    name: String,
+    model: String,
+    url: String,
+    headers: Vec<(&'static str, String)>,
+    http: Http,
+    peer: Peer,
+    dialect: Dialect,
+}
+
+impl OpenAi {
+    /// Opens `model` of OpenAI or of the server at `OPENAI_BASE_URL`, which may want no key.
+    pub(super) fn open(
+        model: &str,
+        credentials: &Credentials,
+        agent: &str,
+        patience: Patience,
+    ) -> Result<Self, OpenError> {
+        let key = super::spec::key("OPENAI_API_KEY", credentials.openai_key.as_deref())?;
+        let key = match (key, &credentials.openai_base) {
+            (Some(key), _) => key,
+            (None, Some(_)) => NO_KEY.to_owned(),
+            (None, None) => {
+                return Err(OpenError::MissingKey(
+                    "no key for openai; OPENAI_API_KEY is not set; \
+                     set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that wants none"
+                        .to_owned(),
+                ));
+            }
+        };
+        let url = address::openai(credentials.openai_base.as_deref().unwrap_or(BASE));
+        let mut opened = Self::at(url, format!("openai:{model}"), model, agent, patience);
+        opened.headers = vec![("authorization", format!("Bearer {key}"))];
+        opened.peer = Peer::new(&opened.name, &opened.url, Some(("OPENAI_API_KEY", key)));
+        Ok(opened)
+    }
+
+    /// Opens `model` of the Ollama at `OLLAMA_HOST`.
+    pub(super) fn ollama(
+        model: &str,
+        credentials: &Credentials,
+        agent: &str,
+        patience: Patience,
+    ) -> Self {
+        let root = address::ollama(credentials.ollama_host.as_deref());
+        let url = format!("{root}/v1/chat/completions");
+        Self::at(url, format!("ollama:{model}"), model, agent, patience)
+    }
+
+    fn at(url: String, name: String, model: &str, agent: &str, patience: Patience) -> Self {
+        Self {
+            http: Http::new(&url, agent, patience),
+            peer: Peer::new(&name, &url, None),
+            dialect: Dialect::of(&url),
+            model: model.to_owned(),
+            headers: Vec::new(),
+            name,
+            url,
+        }
+    }
+}
+
+impl Model for OpenAi {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn call(
+        &mut self,
+        request: &Request<'_>,
+        cancel: &Arc<Cancel>,
+        on: &mut dyn FnMut(Progress),
+    ) -> Result<Reply, ModelError> {
+        loop {
+            let post = Post {
+                url: self.url.clone(),
+                headers: self.headers.clone(),
+                body: request::body(&self.model, &self.dialect, &self.name, request),
+            };
+            let mut building = Building::new(&self.name);
+            match exchange::run(&self.http, post, &mut building, cancel, on) {
+                Ok(()) => return Ok(building.into_reply()),
+                Err(Failure::Answer(answer)) if self.dialect.mend(&answer) => {}
+                Err(failure) => return Err(failure.into_error(&self.peer)),
+            }
+        }
+    }
+}

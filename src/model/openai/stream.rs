@@ -1,0 +1,159 @@
+//! A reply as its chunks build it up. Whole with `[DONE]`, or at the stream's end once a finish reason has come.
+
+use serde_json::{Value, json};
+
+use super::request::REASONING;
+use super::slots::Slots;
+use crate::conversation::{Block, Usage};
+use crate::model::exchange;
+use crate::model::failure::Failure;
+use crate::model::{Progress, Reply, Stop};
+
+/// See the module.
+pub(super) struct Building {
+    origin: String,
+    text: String,
+    /// The key under which reasoning came, and the reasoning.
+    reasoning: Option<(&'static str, String)>,
+    calls: Slots,
+    refusal: String,
+    finish: String,
+    usage: Usage,
+}
+
+impl Building {
+    /// Nothing has come yet; `origin` marks blocks that only this model may see again.
+    pub(super) fn new(origin: &str) -> Self {
+        Self {
+            origin: origin.to_owned(),
+            text: String::new(),
+            reasoning: None,
+            calls: Slots::default(),
+            refusal: String::new(),
+            finish: String::new(),
+            usage: Usage::default(),
+        }
+    }
+
+    /// The reply, once whole. Calls run whatever the finish reason says of them: servers differ.
+    pub(super) fn into_reply(self) -> Reply {
+        let stop = match self.finish.as_str() {
+            _ if !self.refusal.is_empty() => {
+                Stop::Refusal(format!("the model refused: {}", self.refusal))
+            }
+            "content_filter" => {
+                Stop::Refusal("the server's content filter stopped the reply".to_owned())
+            }
+            "length" => Stop::MaxTokens,
+            _ => Stop::End,
+        };
+        let mut content = Vec::new();
+        if !matches!(stop, Stop::Refusal(_)) {
+            // Servers want reasoning back with calls only.
+            if let Some((key, reasoning)) = self.reasoning
+                && !self.calls.is_empty()
+            {
+                content.push(Block::Opaque {
+                    origin: self.origin,
+                    value: json!({key: reasoning}),
+                });
+            }
+            if !self.text.trim().is_empty() {
+                content.push(Block::Text { text: self.text });
+            }
+            let calls = self.calls.into_calls(stop == Stop::MaxTokens);
+            content.extend(calls.into_iter().map(Block::ToolUse));
+        }
+        Reply {
+            content,
+            stop,
+            usage: self.usage,
+            note: None,
+        }
+    }
+
+    fn delta(&mut self, delta: &Value, on: &mut dyn FnMut(Progress)) {
+        for text in texts(&delta["content"]) {
+            self.text.push_str(text);
+            on(Progress::Text(text.to_owned()));
+        }
+        for key in REASONING {
+            if let Some(more) = delta[key].as_str() {
+                let (_, reasoning) = self.reasoning.get_or_insert((key, String::new()));
+                reasoning.push_str(more);
+                break;
+            }
+        }
+        if let Some(more) = delta["refusal"].as_str() {
+            self.refusal.push_str(more);
+        }
+        if let Some(calls) = delta["tool_calls"].as_array() {
+            for call in calls {
+                self.calls.push(call);
+            }
+        }
+    }
+}
+
+impl exchange::Building for Building {
+    fn event(&mut self, data: &[u8], on: &mut dyn FnMut(Progress)) -> Result<bool, Failure> {
+        if data.trim_ascii_start().starts_with(b"[DONE]") {
+            return Ok(true);
+        }
+        let chunk = exchange::json(data)?;
+        if !matches!(chunk["error"], Value::Null | Value::Bool(false)) || chunk["object"] == "error"
+        {
+            return Err(Failure::Told(chunk));
+        }
+        let choice = &chunk["choices"][0];
+        for usage in [&chunk["usage"], &choice["usage"]] {
+            if usage.is_object() {
+                self.usage = count(usage);
+            }
+        }
+        if choice["delta"].is_object() {
+            self.delta(&choice["delta"], on);
+        } else {
+            self.delta(&choice["message"], on);
+        }
+        if let Some(reason) = choice["finish_reason"].as_str() {
+            reason.clone_into(&mut self.finish);
+        }
+        Ok(false)
+    }
+
+    fn may_end(&self) -> bool {
+        !self.finish.is_empty()
+    }
+}
+
+/// Text as a string, or as the texts of parts.
+fn texts(content: &Value) -> Vec<&str> {
+    let texts = match content {
+        Value::String(text) => vec![text.as_str()],
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
+        _ => Vec::new(),
+    };
+    texts.into_iter().filter(|text| !text.is_empty()).collect()
+}
+
+/// Cached tokens are among the prompt's here; in [`Usage`] they are not.
+fn count(usage: &Value) -> Usage {
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let details = &usage["prompt_tokens_details"];
+    let cache_read = details["cached_tokens"]
+        .as_u64()
+        .unwrap_or_else(|| number(&usage["prompt_cache_hit_tokens"]));
+    let cache_write = number(&details["cache_write_tokens"]);
+    Usage {
+        input: number(&usage["prompt_tokens"])
+            .saturating_sub(cache_read)
+            .saturating_sub(cache_write),
+        output: number(&usage["completion_tokens"]),
+        cache_read,
+        cache_write,
+    }
+}

@@ -1,0 +1,172 @@
+//! Calling until it works or will not: SPEC §12's rules of retrying.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Model, ModelError, Progress, Reply, Request};
+use crate::cancel::Cancel;
+
+/// Most tries of one call.
+pub const MAX_TRIES: u32 = 8;
+
+/// The pause after the first failure, doubled with each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The longest pause of our own; a server may ask for more.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// Calls `model`, again after the pauses that the errors ask for, at most [`MAX_TRIES`] times.
+///
+/// A [`ModelError::Retry`] that comes back is the last of them.
+pub fn call(
+    model: &mut dyn Model,
+    request: &Request<'_>,
+    cancel: &Arc<Cancel>,
+    on: &mut dyn FnMut(Progress),
+) -> Result<Reply, ModelError> {
+    for failures in 1.. {
+        let error = match model.call(request, cancel, on) {
+            Err(ModelError::Retry { why, status, after }) => (why, status, after),
+            done => return done,
+        };
+        let (why, status, after) = error;
+        if failures >= MAX_TRIES {
+            let why = format!("{why}; tried {MAX_TRIES} times");
+            return Err(ModelError::Retry { why, status, after });
+        }
+        let wait = after.unwrap_or_else(|| pause(failures, rand::random()));
+        on(Progress::Retrying { why, wait });
+        if cancel.sleep(wait) {
+            break;
+        }
+    }
+    Err(ModelError::Cancelled)
+}
+
+/// Our own pause after so many failures; `luck` in 0..1 takes up to a quarter off, so that agents do not come back as one.
+fn pause(failures: u32, luck: f64) -> Duration {
+    let doubled = FIRST_PAUSE.saturating_mul(1 << (failures - 1).min(20));
+    doubled.min(LONGEST_PAUSE).mul_f64(1.0 - luck * 0.25)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::Usage;
+    use crate::model::Stop;
+
+    /// Fails as told, then replies.
+    struct Flaky {
+        failures: Vec<ModelError>,
+        calls: usize,
+    }
+
+    impl Model for Flaky {
+        fn name(&self) -> &'static str {
+            "script:flaky"
+        }
+
+        fn call(
+            &mut self,
+            _: &Request<'_>,
+            _: &Arc<Cancel>,
+            _: &mut dyn FnMut(Progress),
+        ) -> Result<Reply, ModelError> {
+            self.calls += 1;
+            match self.failures.get(self.calls - 1) {
+                Some(error) => Err(error.clone()),
+                None => Ok(Reply {
+                    content: vec![],
+                    stop: Stop::End,
+                    usage: Usage::default(),
+                    note: None,
+                }),
+            }
+        }
+    }
+
+    fn overloaded(after_ms: u64) -> ModelError {
+        ModelError::Retry {
+            why: "overloaded".to_owned(),
+            status: Some(529),
+            after: Some(Duration::from_millis(after_ms)),
+        }
+    }
+
+    fn run(failures: Vec<ModelError>) -> (Result<Reply, ModelError>, usize, Vec<Duration>) {
+        let mut model = Flaky { failures, calls: 0 };
+        let request = Request {
+            system: &[],
+            messages: &[],
+            tools: &[],
+            task: None,
+        };
+        let mut waits = Vec::new();
+        let outcome = call(
+            &mut model,
+            &request,
+            &Arc::new(Cancel::new()),
+            &mut |progress| {
+                if let Progress::Retrying { wait, .. } = progress {
+                    waits.push(wait);
+                }
+            },
+        );
+        (outcome, model.calls, waits)
+    }
+
+    #[test]
+    fn the_servers_pause_is_kept_and_told() {
+        let (outcome, calls, waits) = run(vec![overloaded(3), overloaded(1)]);
+        assert!(outcome.is_ok());
+        assert_eq!(calls, 3);
+        assert_eq!(waits, [Duration::from_millis(3), Duration::from_millis(1)]);
+    }
+
+    #[test]
+    fn after_the_last_try_the_last_error_comes_back() {
+        let (outcome, calls, waits) = run(vec![overloaded(1); 20]);
+        let Err(ModelError::Retry { why, status, .. }) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!((calls, waits.len(), status), (8, 7, Some(529)));
+        assert_eq!(why, "overloaded; tried 8 times");
+    }
+
+    #[test]
+    fn what_will_fail_again_is_not_tried_again() {
+        for error in [
+            ModelError::Refused("no".to_owned()),
+            ModelError::TooLong("long".to_owned()),
+            ModelError::Cancelled,
+        ] {
+            let (outcome, calls, _) = run(vec![error.clone(); 2]);
+            assert_eq!((outcome, calls), (Err(error), 1));
+        }
+    }
+
+    #[test]
+    fn a_cancel_ends_the_pause() {
+        let mut model = Flaky {
+            failures: vec![overloaded(600_000)],
+            calls: 0,
+        };
+        let request = Request {
+            system: &[],
+            messages: &[],
+            tools: &[],
+            task: None,
+        };
+        let cancel = Arc::new(Cancel::new());
+        let by_progress = Arc::clone(&cancel);
+        let outcome = call(&mut model, &request, &cancel, &mut |_| by_progress.cancel());
+        assert_eq!(outcome, Err(ModelError::Cancelled));
+    }
+
+    #[test]
+    fn our_own_pauses_double_up_to_a_minute_less_a_quarter() {
+        assert_eq!(pause(1, 0.0), Duration::from_millis(500));
+        assert_eq!(pause(4, 0.0), Duration::from_secs(4));
+        assert_eq!(pause(30, 0.0), LONGEST_PAUSE);
+        assert_eq!(pause(2, 1.0), Duration::from_millis(750));
+    }
+}
