@@ -1,0 +1,234 @@
+//! Layering: the person's file, the workspace's, the environment, flags; rules add up, single values are replaced.
+//!
+//! Until the person has agreed to a workspace's own settings they can only make things stricter (SPEC §13.1).
+
+use std::path::Path;
+
+use super::Settings;
+use super::env::Environment;
+use super::parse::{self, Parsed};
+use super::settings::{Limits, MemberSettings};
+use super::trust;
+use crate::policy::Mode;
+use crate::store::read::read_plain;
+use crate::workspace::Workspace;
+
+/// Largest settings file, in bytes.
+const MAX_FILE: u64 = 1024 * 1024;
+
+/// Settings in force, with what is to be said about them.
+#[derive(Debug, Clone, Default)]
+pub struct Loaded {
+    /// Effective settings.
+    pub settings: Settings,
+    /// One line each: unknown keys with a suggestion, ignored keys of an untrusted workspace.
+    pub warnings: Vec<String>,
+    /// Whether the workspace's own settings and role files count in full.
+    pub trusted: bool,
+    /// What each layer that set anything contributed, weakest first.
+    pub layers: Vec<Layer>,
+}
+
+/// One layer's contribution.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// A file's path, `environment`, or `command line`.
+    pub origin: String,
+    /// What of it counts.
+    pub settings: Settings,
+}
+
+/// Why the start stops: exit code 2. The text has file, line and path of the value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingsError(pub String);
+
+/// What settings are made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// Its `.team/team.json`, read only.
+    pub workspace: &'a Workspace,
+    /// `PITCREW_*`, and where the person's own file is.
+    pub environment: &'a Environment,
+    /// The command line.
+    pub flags: &'a Settings,
+    /// `--trust`: the workspace's content counts in full in this run.
+    pub trust: bool,
+}
+
+/// Loads all layers; `flags` is the last. The workspace counts in full only if `trust.json` says so.
+pub fn load(
+    workspace: &Workspace,
+    environment: &Environment,
+    flags: &Settings,
+) -> Result<Loaded, SettingsError> {
+    load_from(Sources {
+        workspace,
+        environment,
+        flags,
+        trust: false,
+    })
+}
+
+/// The same with all choices.
+pub fn load_from(sources: Sources<'_>) -> Result<Loaded, SettingsError> {
+    let mut loaded = Loaded::default();
+    if let Some(dir) = sources.environment.settings_dir() {
+        let path = dir.join("settings.json");
+        if let Some(text) = own_file(&path)? {
+            let Parsed { settings, warnings } = parse::parse(&text, &path)?;
+            loaded.warnings.extend(warnings);
+            loaded.add(&path.display().to_string(), settings);
+        }
+    }
+    let content = trust::content(sources.workspace)?;
+    loaded.trusted =
+        sources.trust || trust::is_agreed(sources.environment, sources.workspace, &content)?;
+    let path = sources.workspace.team_settings();
+    if let Some(text) = &content.settings {
+        let Parsed { settings, warnings } = parse::parse(text, &path)?;
+        loaded.warnings.extend(warnings);
+        let settings = if loaded.trusted {
+            settings
+        } else {
+            loaded.only_stricter(&settings, &path)
+        };
+        loaded.add(&path.display().to_string(), settings);
+    }
+    let from_environment = environment_layer(sources.environment, &mut loaded.warnings)?;
+    loaded.add("environment", from_environment);
+    loaded.add("command line", sources.flags.clone());
+    Ok(loaded)
+}
+
+impl Loaded {
+    fn add(&mut self, origin: &str, settings: Settings) {
+        if settings == Settings::default() {
+            return;
+        }
+        self.settings.overlay(&settings);
+        self.layers.push(Layer {
+            origin: origin.to_owned(),
+            settings,
+        });
+    }
+
+    /// What of an untrusted workspace's settings holds; each ignored key is a warning.
+    fn only_stricter(&mut self, given: &Settings, path: &Path) -> Settings {
+        let kept = stricter(given, &self.settings.limits);
+        let ignored = differing_keys(given, &kept);
+        if !ignored.is_empty() {
+            self.warnings.push(format!(
+                "{}: ignored until you trust this workspace: {}; start `lead` on a terminal to be asked, or give --trust",
+                path.display(),
+                ignored.join(", ")
+            ));
+        }
+        kept
+    }
+}
+
+fn stricter(given: &Settings, limits: &Limits) -> Settings {
+    let lower = |given: Option<u64>, now: Option<u64>| {
+        given.filter(|given| now.is_none_or(|now| *given < now))
+    };
+    let mut kept = Settings {
+        lead_grace_secs: given.lead_grace_secs,
+        shutdown_secs: given.shutdown_secs,
+        stall_secs: given.stall_secs,
+        permission_wait_secs: given.permission_wait_secs,
+        limits: Limits {
+            tokens: lower(given.limits.tokens, limits.tokens),
+            turns: lower(given.limits.turns, limits.turns),
+            seconds: lower(given.limits.seconds, limits.seconds),
+        },
+        ..Settings::default()
+    };
+    kept.permissions
+        .rules
+        .deny
+        .clone_from(&given.permissions.rules.deny);
+    kept.permissions
+        .rules
+        .ask
+        .clone_from(&given.permissions.rules.ask);
+    for (name, member) in &given.members {
+        if member.require_plan == Some(true) {
+            let member = MemberSettings {
+                require_plan: Some(true),
+                ..MemberSettings::default()
+            };
+            kept.members.insert(name.clone(), member);
+        }
+    }
+    kept
+}
+
+/// The paths of the values of `given` that `kept` does not have.
+fn differing_keys(given: &Settings, kept: &Settings) -> Vec<String> {
+    let kept: Vec<(String, String)> = kept.leaves();
+    let mut keys: Vec<String> = given
+        .leaves()
+        .into_iter()
+        .filter(|leaf| !kept.contains(leaf))
+        .map(|(key, _)| key)
+        .collect();
+    keys.dedup();
+    keys
+}
+
+fn own_file(path: &Path) -> Result<Option<String>, SettingsError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text.trim_start_matches('\u{feff}').to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SettingsError(format!(
+            "cannot read {}; {error}; make it readable or move it away",
+            path.display()
+        ))),
+    }
+}
+
+/// A file of the workspace, which a stranger may have written; `None` if missing.
+pub(super) fn foreign_file(path: &Path) -> Result<Option<String>, SettingsError> {
+    let unreadable = |why: String| {
+        SettingsError(format!(
+            "cannot use {}; {why}; correct it or move it away",
+            path.display()
+        ))
+    };
+    let bytes = read_plain(path, MAX_FILE).map_err(|error| unreadable(error.to_string()))?;
+    bytes
+        .map(|bytes| String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned())))
+        .transpose()
+}
+
+fn environment_layer(
+    environment: &Environment,
+    warnings: &mut Vec<String>,
+) -> Result<Settings, SettingsError> {
+    let mut settings = Settings {
+        model: environment.model.clone(),
+        teammate_model: environment.teammate_model.clone(),
+        ..Settings::default()
+    };
+    if let Some(text) = &environment.max_teammates {
+        let number = text.parse().map_err(|_| {
+            SettingsError(format!(
+                "PITCREW_MAX_TEAMMATES is {text:?}; it must be a whole number; set it right or unset it"
+            ))
+        })?;
+        settings.max_teammates = Some(number);
+    }
+    if let Some(text) = &environment.permissions {
+        let mode: Mode = serde_json::from_value(text.as_str().into()).map_err(|_| {
+            SettingsError(format!(
+                "PITCREW_PERMISSIONS is {text:?}; the modes are ask, confirm, deny, bypass; set it right or unset it"
+            ))
+        })?;
+        settings.permissions.mode = Some(mode);
+    }
+    if environment.sandbox.is_some() {
+        warnings.push("PITCREW_SANDBOX has no effect in this version".to_owned());
+    }
+    Ok(settings)
+}

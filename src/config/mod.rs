@@ -1,0 +1,11 @@
+//! Settings in layers (SPEC §13), and the only reader of the environment.
+
+pub mod env;
+pub mod layers;
+pub mod parse;
+pub mod settings;
+pub mod trust;
+
+pub use env::Environment;
+pub use layers::{Layer, Loaded, SettingsError, Sources, load, load_from};
+pub use settings::{PlanReview, Settings};

@@ -1,0 +1,269 @@
+//! The settings' keys (SPEC §13); camelCase in files.
+//!
+//! What a key is worth when nobody sets it stands here as a method of [`Settings`]. A rule or model that cannot be parsed
+//! does not deserialise.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::policy::{Mode, Rule, RuleError, RuleLists};
+use crate::store::Durability;
+
+/// Settings in force, or of one layer (all optional).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Settings {
+    /// The lead's model, `provider:name`.
+    pub model: Option<String>,
+    /// The teammates' model; the lead's if absent.
+    pub teammate_model: Option<String>,
+    /// How many teammates may be alive at once.
+    pub max_teammates: Option<usize>,
+    /// After how many attempts a task is no longer offered.
+    pub max_attempts: Option<u32>,
+    /// A command that must succeed before any task counts as completed.
+    pub verify: Option<String>,
+    /// Rules and mode.
+    pub permissions: Permissions,
+    /// Per teammate.
+    pub members: BTreeMap<String, MemberSettings>,
+    /// Who reviews plans: `user` or `lead`.
+    pub plan_review: Option<PlanReview>,
+    /// Variables given back to bash.
+    pub env: EnvSettings,
+    /// What a reported change survives.
+    pub durability: Option<Durability>,
+    /// Limits for the whole team.
+    pub limits: Limits,
+    /// How long a teammate waits for a lost lead.
+    pub lead_grace_secs: Option<u64>,
+    /// How long a teammate may take to stop.
+    pub shutdown_secs: Option<u64>,
+    /// After how long without a sign a working teammate counts as stalled.
+    pub stall_secs: Option<u64>,
+    /// How long a permission question waits for an answer before the model is told that nobody answered.
+    pub permission_wait_secs: Option<u64>,
+}
+
+impl Settings {
+    /// How many teammates may be alive at once.
+    pub fn max_teammates(&self) -> usize {
+        self.max_teammates.unwrap_or(8)
+    }
+
+    /// After how many attempts a task is no longer offered.
+    pub fn max_attempts(&self) -> u32 {
+        self.max_attempts.unwrap_or(3)
+    }
+
+    /// Who reviews plans.
+    pub fn plan_review(&self) -> PlanReview {
+        self.plan_review.unwrap_or(PlanReview::User)
+    }
+
+    /// What a reported change survives.
+    pub fn durability(&self) -> Durability {
+        self.durability.unwrap_or_default()
+    }
+
+    /// How long a teammate waits for a lost lead.
+    pub fn lead_grace(&self) -> Duration {
+        Duration::from_secs(self.lead_grace_secs.unwrap_or(60))
+    }
+
+    /// How long a teammate may take to stop.
+    pub fn shutdown(&self) -> Duration {
+        Duration::from_secs(self.shutdown_secs.unwrap_or(120))
+    }
+
+    /// After how long without a sign a working teammate counts as stalled.
+    pub fn stall(&self) -> Duration {
+        Duration::from_secs(self.stall_secs.unwrap_or(600))
+    }
+
+    /// How long a permission question waits; `None`: for ever.
+    pub fn permission_wait(&self) -> Option<Duration> {
+        self.permission_wait_secs.map(Duration::from_secs)
+    }
+}
+
+/// Rules and mode.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "PermissionKeys", into = "PermissionKeys")]
+pub struct Permissions {
+    /// Rule lists.
+    pub rules: RuleLists,
+    /// The mode.
+    pub mode: Option<Mode>,
+}
+
+/// [`Permissions`] as it stands in files. Written out, since a flattened struct would lose line and path of a mistake.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+struct PermissionKeys {
+    /// Never allowed.
+    deny: Vec<RuleText>,
+    /// Asked about.
+    ask: Vec<RuleText>,
+    /// Not asked about.
+    allow: Vec<RuleText>,
+    /// What becomes of questions.
+    mode: Option<Mode>,
+}
+
+/// A rule that was parsed once.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+struct RuleText(String);
+
+impl TryFrom<String> for RuleText {
+    type Error = RuleError;
+    fn try_from(text: String) -> Result<Self, RuleError> {
+        Rule::parse(&text).map(|_| Self(text))
+    }
+}
+
+impl From<PermissionKeys> for Permissions {
+    fn from(keys: PermissionKeys) -> Self {
+        let texts = |rules: Vec<RuleText>| rules.into_iter().map(|rule| rule.0).collect();
+        Self {
+            rules: RuleLists {
+                deny: texts(keys.deny),
+                ask: texts(keys.ask),
+                allow: texts(keys.allow),
+            },
+            mode: keys.mode,
+        }
+    }
+}
+
+impl From<Permissions> for PermissionKeys {
+    fn from(permissions: Permissions) -> Self {
+        let rules = |texts: Vec<String>| texts.into_iter().map(RuleText).collect();
+        Self {
+            deny: rules(permissions.rules.deny),
+            ask: rules(permissions.rules.ask),
+            allow: rules(permissions.rules.allow),
+            mode: permissions.mode,
+        }
+    }
+}
+
+/// Settings of one teammate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MemberSettings {
+    /// Its role.
+    pub role: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// Whether its plans must be approved before it changes anything.
+    pub require_plan: Option<bool>,
+}
+
+/// Who reviews plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanReview {
+    /// The person.
+    User,
+    /// The lead's model.
+    Lead,
+}
+
+/// What children of tools get.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EnvSettings {
+    /// Names of variables that are not removed.
+    pub pass: Vec<String>,
+}
+
+/// Limits for the whole team, counted from the session's start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Limits {
+    /// Input, output and cache-write tokens.
+    pub tokens: Option<u64>,
+    /// Model calls.
+    pub turns: Option<u64>,
+    /// Seconds of the lead's clock.
+    pub seconds: Option<u64>,
+}
+
+impl Settings {
+    /// Puts `over` on top: single values are replaced, lists add up, members are merged key by key.
+    pub fn overlay(&mut self, over: &Self) {
+        fn set<T: Clone>(under: &mut Option<T>, over: Option<&T>) {
+            if let Some(value) = over {
+                *under = Some(value.clone());
+            }
+        }
+        set(&mut self.model, over.model.as_ref());
+        set(&mut self.teammate_model, over.teammate_model.as_ref());
+        set(&mut self.max_teammates, over.max_teammates.as_ref());
+        set(&mut self.max_attempts, over.max_attempts.as_ref());
+        set(&mut self.verify, over.verify.as_ref());
+        set(&mut self.plan_review, over.plan_review.as_ref());
+        set(&mut self.durability, over.durability.as_ref());
+        set(&mut self.lead_grace_secs, over.lead_grace_secs.as_ref());
+        set(&mut self.shutdown_secs, over.shutdown_secs.as_ref());
+        set(&mut self.stall_secs, over.stall_secs.as_ref());
+        set(
+            &mut self.permission_wait_secs,
+            over.permission_wait_secs.as_ref(),
+        );
+        set(&mut self.limits.tokens, over.limits.tokens.as_ref());
+        set(&mut self.limits.turns, over.limits.turns.as_ref());
+        set(&mut self.limits.seconds, over.limits.seconds.as_ref());
+        set(&mut self.permissions.mode, over.permissions.mode.as_ref());
+        let (rules, more) = (&mut self.permissions.rules, &over.permissions.rules);
+        rules.deny.extend_from_slice(&more.deny);
+        rules.ask.extend_from_slice(&more.ask);
+        rules.allow.extend_from_slice(&more.allow);
+        self.env.pass.extend_from_slice(&over.env.pass);
+        for (name, member) in &over.members {
+            let under = self.members.entry(name.clone()).or_default();
+            set(&mut under.role, member.role.as_ref());
+            set(&mut under.model, member.model.as_ref());
+            set(&mut under.require_plan, member.require_plan.as_ref());
+        }
+    }
+
+    /// Every value that is set, as its path and its JSON text; each element of a list is one.
+    pub fn leaves(&self) -> Vec<(String, String)> {
+        let mut leaves = Vec::new();
+        if let Ok(json) = serde_json::to_value(self) {
+            collect(&json, "", &mut leaves);
+        }
+        leaves
+    }
+}
+
+fn collect(value: &Value, path: &str, leaves: &mut Vec<(String, String)>) {
+    match value {
+        Value::Null => {}
+        Value::Object(map) => {
+            for (key, value) in map {
+                let below = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                collect(value, &below, leaves);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                leaves.push((path.to_owned(), item.to_string()));
+            }
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            leaves.push((path.to_owned(), value.to_string()));
+        }
+    }
+}
