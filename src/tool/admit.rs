@@ -1,0 +1,141 @@
+//! Whether a call that fits may run: wrapping up, the plan gate, the directory rule, the rules, the person. In this order.
+
+use serde_json::{Value, json};
+
+use super::call::{Call, Class, Entry, Ready};
+use super::path::{Target, resolve};
+use super::place::Place;
+use super::{AgentContext, HostCall, PermissionAsk};
+use crate::policy::{Scope, Verdict};
+use crate::team::PlanGate;
+
+/// Fills in where the call works and asks whoever must be asked. `Ok` holds the person's comment; `Err` goes to the model.
+pub(crate) fn admit(
+    entry: &Entry,
+    ready: &dyn Ready,
+    input: &Value,
+    call: &mut Call<'_>,
+) -> Result<Option<String>, String> {
+    let name = entry.spec.name;
+    check_desk(entry, call.context)?;
+    if entry.class == Class::Workspace {
+        let place = Place::of(call.context).map_err(|why| format!("{name}: {why}"))?;
+        if let Some((path, access)) = ready.path() {
+            let target = resolve(&place, path, access).map_err(|why| format!("{name}: {why}"))?;
+            call.target = Some(target);
+        }
+        call.place = Some(place);
+    }
+    let scope = scope(call);
+    let verdict = judge(name, input, call, &scope);
+    match verdict {
+        Verdict::Allow => Ok(None),
+        Verdict::Deny(why) => Err(format!("{name} is denied: {why}")),
+        Verdict::Ask { because, always } => {
+            let ask = PermissionAsk {
+                tool: name.to_owned(),
+                input: input.clone(),
+                diff: ready.preview(call)?,
+                because,
+                always,
+                dir: scope.dir.display().to_string(),
+            };
+            ask_for(ask, call)
+        }
+    }
+}
+
+/// Judges a command that a later call will run, as if this agent ran it now: a task's `verify` is no way round the rules.
+pub(crate) fn admit_command(command: &str, call: &Call<'_>) -> Result<(), String> {
+    let input = json!({ "command": command });
+    let scope = scope(call);
+    match judge("bash", &input, call, &scope) {
+        Verdict::Allow => Ok(()),
+        Verdict::Deny(why) => Err(format!("`verify` is denied: {why}")),
+        Verdict::Ask { because, .. } => {
+            let ask = PermissionAsk {
+                tool: "bash".to_owned(),
+                input,
+                diff: None,
+                because: format!("{because}; it is to verify a task"),
+                always: None,
+                dir: scope.dir.display().to_string(),
+            };
+            ask_for(ask, call).map(drop)
+        }
+    }
+}
+
+fn check_desk(entry: &Entry, context: &AgentContext) -> Result<(), String> {
+    let name = entry.spec.name;
+    let desk = context.desk.state();
+    if desk.wrapping_up && entry.class != Class::Always {
+        return Err(format!(
+            "{name} is refused: you are wrapping up, so no workspace tools and no new work; say what is done and what is open"
+        ));
+    }
+    if entry.gated && !desk.gate.is_open() {
+        let request = desk.plan_request.as_ref();
+        let request = request.map_or_else(String::new, |id| format!(" ({id})"));
+        let why = match desk.gate {
+            PlanGate::Pending => format!("your plan{request} awaits its decision; wait for it"),
+            PlanGate::Rejected => {
+                format!("your plan{request} was rejected; submit a better one with submit_plan")
+            }
+            PlanGate::Required | PlanGate::NotRequired | PlanGate::Approved => {
+                "a plan must be approved before you change anything; submit one with submit_plan"
+                    .to_owned()
+            }
+        };
+        return Err(format!("{name} is blocked by the plan gate: {why}"));
+    }
+    Ok(())
+}
+
+/// Tools that need no directory are judged as if they worked in the workspace.
+fn scope(call: &Call<'_>) -> Scope {
+    match &call.place {
+        Some(place) => place.scope(),
+        None => Scope {
+            dir: call.context.workspace.root().to_path_buf(),
+            tmp: call.context.workspace.agent_tmp(&call.context.agent),
+            root: call.context.workspace.root().to_path_buf(),
+            home: call.context.home.clone(),
+        },
+    }
+}
+
+/// A path is judged twice, as given and as what it means through links: the stricter verdict counts.
+fn judge(name: &str, input: &Value, call: &Call<'_>, scope: &Scope) -> Verdict {
+    let grants = call
+        .context
+        .grants
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .clone();
+    let policy = &call.context.policy;
+    let as_given = policy.judge(name, input, scope, &grants);
+    let Some(target) = &call.target else {
+        return as_given;
+    };
+    let as_meant = policy.judge(name, &meant(input, target), scope, &grants);
+    match (as_given, as_meant) {
+        (deny @ Verdict::Deny(_), _) | (_, deny @ Verdict::Deny(_)) => deny,
+        (_, ask @ Verdict::Ask { .. }) | (ask @ Verdict::Ask { .. }, Verdict::Allow) => ask,
+        (Verdict::Allow, Verdict::Allow) => Verdict::Allow,
+    }
+}
+
+fn meant(input: &Value, target: &Target) -> Value {
+    let mut meant = input.clone();
+    if let Some(path) = meant.get_mut("path") {
+        *path = Value::String(target.shown.clone());
+    }
+    meant
+}
+
+fn ask_for(ask: PermissionAsk, call: &Call<'_>) -> Result<Option<String>, String> {
+    let comment = call.context.host.call(HostCall::Permit(ask), call.cancel)?;
+    let comment = comment.trim();
+    Ok((!comment.is_empty()).then(|| comment.to_owned()))
+}

@@ -1,0 +1,228 @@
+//! `bash`: a shell command beneath a guard, told to the model in words.
+//!
+//! Whatever the command leaves running ends with the call; its output is bounded, the whole of it in a file of the agent's
+//! temporary directory.
+
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::AgentContext;
+use crate::cancel::Cancel;
+use crate::process::guard::{End, ShellCall, ShellResult, run_shell};
+
+/// What the model is told of the tool.
+pub(crate) const DESCRIPTION: &str = "Run a shell command (bash) in your working directory. It has no terminal and no \
+    input, so nothing can be answered: use flags instead of questions. Standard output and error come back together, long \
+    output with its middle left out and in full in a file that is named. The call ends when the command ends, and everything \
+    it started in the background ends with it. Each call is a new shell: cd and variables do not last.";
+
+/// Seconds, if the call names none.
+const DEFAULT_TIMEOUT: u64 = 120;
+
+/// Seconds.
+const LONGEST_TIMEOUT: u64 = 600;
+
+/// Characters of output; with what is said around it at most 50,000.
+const KEEP: usize = 49_000;
+
+/// What `bash` takes.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BashInput {
+    /// The command.
+    pub(crate) command: String,
+    /// When to end it, in seconds: 120 if absent, at most 600.
+    #[serde(default)]
+    pub(crate) timeout_secs: Option<u64>,
+}
+
+/// Runs the command in `dir`. `Err` also for one that ran and did not succeed.
+pub(crate) fn run(
+    context: &AgentContext,
+    dir: &Path,
+    input: &BashInput,
+    cancel: &Arc<Cancel>,
+) -> Result<String, String> {
+    if input.command.trim().is_empty() {
+        return Err("command is empty; give a shell command".into());
+    }
+    let seconds = input.timeout_secs.unwrap_or(DEFAULT_TIMEOUT);
+    if !(1..=LONGEST_TIMEOUT).contains(&seconds) {
+        return Err(format!(
+            "timeout_secs is {seconds}; it can be 1 to {LONGEST_TIMEOUT}; run what takes longer in parts"
+        ));
+    }
+    let timeout = Duration::from_secs(seconds);
+    let done = shell(context, dir, &input.command, timeout, cancel)
+        .map_err(|error| format!("the command did not run: {error}"))?;
+    told(&done, seconds)
+}
+
+/// Runs `command` in `dir` as the agent's bash would, whoever asks for it.
+pub(crate) fn shell(
+    context: &AgentContext,
+    dir: &Path,
+    command: &str,
+    timeout: Duration,
+    cancel: &Arc<Cancel>,
+) -> io::Result<ShellResult> {
+    let tmp = context.workspace.agent_tmp(&context.agent);
+    DirBuilder::new().recursive(true).mode(0o700).create(&tmp)?;
+    let call = ShellCall {
+        command: command.into(),
+        dir: dir.into(),
+        env: environment(context, &tmp),
+        timeout,
+        spill: next_spill(&tmp)?,
+        keep: KEEP,
+    };
+    run_shell(&call, cancel)
+}
+
+/// Nothing in it waits for a person, and what it starts knows whose it is.
+fn environment(context: &AgentContext, tmp: &Path) -> Vec<(OsString, OsString)> {
+    let mut whose = OsString::from(format!("{}@", context.agent));
+    whose.push(context.workspace.root());
+    let fixed = [
+        ("PAGER", "cat".into()),
+        ("GIT_PAGER", "cat".into()),
+        ("EDITOR", "false".into()),
+        ("VISUAL", "false".into()),
+        ("GIT_EDITOR", "false".into()),
+        ("GIT_SEQUENCE_EDITOR", "false".into()),
+        ("GIT_TERMINAL_PROMPT", "0".into()),
+        ("TMPDIR", tmp.into()),
+        ("PITCREW_AGENT", whose),
+    ];
+    let mut env = context.tool_env.clone();
+    env.retain(|(name, _)| fixed.iter().all(|(ours, _)| name != ours));
+    env.extend(fixed.map(|(name, value)| (name.into(), value)));
+    env
+}
+
+/// `out_<n>.txt` after the last one there is.
+fn next_spill(tmp: &Path) -> io::Result<PathBuf> {
+    let mut last = 0;
+    for entry in std::fs::read_dir(tmp)? {
+        let number = entry?.file_name().to_str().and_then(|name| {
+            name.strip_prefix("out_")?
+                .strip_suffix(".txt")?
+                .parse()
+                .ok()
+        });
+        last = last.max(number.unwrap_or(0_u64));
+    }
+    Ok(tmp.join(format!("out_{}.txt", last.saturating_add(1))))
+}
+
+fn told(done: &ShellResult, seconds: u64) -> Result<String, String> {
+    let mut notes = Vec::new();
+    match done.end {
+        End::Exited(0) => {}
+        End::Exited(code) => notes.push(format!("exit status {code}")),
+        End::Signalled(number) => notes.push(format!("ended by signal {number}")),
+        End::TimedOut => notes.push(format!(
+            "timed out after {seconds} s and was ended; timeout_secs can be up to {LONGEST_TIMEOUT}"
+        )),
+        End::Cancelled => notes.push("interrupted; it may have had effects".into()),
+    }
+    if done.leftovers > 0 {
+        notes.push(match done.leftovers {
+            1 => "1 process that it left running was ended".into(),
+            count => format!("{count} processes that it left running were ended"),
+        });
+    }
+    if let Some(path) = &done.spilled {
+        notes.push(format!("the whole output is in {}", path.display()));
+    }
+    let mut text = done.output.clone();
+    if text.is_empty() {
+        text.push_str("(no output)");
+    }
+    for note in notes {
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.extend(["[", &note, "]"]);
+    }
+    if done.end == End::Exited(0) {
+        Ok(text)
+    } else {
+        Err(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(end: End, output: &str, leftovers: usize, spilled: Option<&str>) -> ShellResult {
+        ShellResult {
+            end,
+            output: output.into(),
+            spilled: spilled.map(Into::into),
+            leftovers,
+        }
+    }
+
+    #[test]
+    fn what_happened_is_told_after_the_output() {
+        let table = [
+            (done(End::Exited(0), "hi\n", 0, None), Ok("hi\n")),
+            (done(End::Exited(0), "", 0, None), Ok("(no output)")),
+            (
+                done(End::Exited(2), "bad", 0, None),
+                Err("bad\n[exit status 2]"),
+            ),
+            (
+                done(End::Signalled(9), "", 1, None),
+                Err("(no output)\n[ended by signal 9]\n[1 process that it left running was ended]"),
+            ),
+            (
+                done(End::Exited(0), "x\n", 2, Some("/t/out_1.txt")),
+                Ok(
+                    "x\n[2 processes that it left running were ended]\n[the whole output is in /t/out_1.txt]",
+                ),
+            ),
+            (
+                done(End::TimedOut, "part", 0, None),
+                Err("part\n[timed out after 7 s and was ended; timeout_secs can be up to 600]"),
+            ),
+            (
+                done(End::Cancelled, "", 0, None),
+                Err("(no output)\n[interrupted; it may have had effects]"),
+            ),
+        ];
+        for (result, text) in table {
+            let told = told(&result, 7);
+            assert_eq!(told.as_deref().map_err(String::as_str), text);
+        }
+    }
+
+    #[test]
+    fn outputs_are_numbered_after_the_last() {
+        let tmp = tempfile::tempdir().unwrap();
+        assert_eq!(
+            next_spill(tmp.path()).unwrap(),
+            tmp.path().join("out_1.txt")
+        );
+        for name in ["out_2.txt", "out_11.txt", "out_x.txt", "out_99", "other"] {
+            std::fs::File::create(tmp.path().join(name)).unwrap();
+        }
+        assert_eq!(
+            next_spill(tmp.path()).unwrap(),
+            tmp.path().join("out_12.txt")
+        );
+    }
+
+    #[test]
+    fn unknown_fields_are_refused_by_name() {
+        let error = serde_json::from_str::<BashInput>(r#"{"command":"ls","timeout":3}"#);
+        assert!(error.unwrap_err().to_string().contains("`timeout`"));
+    }
+}

@@ -1,0 +1,73 @@
+//! Places that no file tool touches, whatever the rules say (SPEC §10.2): the runtime's, git's, and where secrets live.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::Access;
+use crate::tool::place::Place;
+use crate::workspace::RUNTIME_DIRS;
+
+/// Beneath the home directory: neither read nor written.
+const HIDDEN: [&str; 8] = [
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".netrc",
+    ".git-credentials",
+    ".docker",
+    ".config/gh",
+    ".config/pitcrew",
+];
+
+/// Sockets, processes and devices: neither read nor written.
+const SYSTEM: [&str; 4] = ["/run", "/proc", "/dev", "/sys"];
+
+/// Why `real`, a path without links, may not be used so; `None` if it may, as far as places go.
+pub(crate) fn refusal(real: &Path, access: Access, place: &Place) -> Option<String> {
+    if real.starts_with(&place.tmp) {
+        return None;
+    }
+    if let Some(what) = hidden(real, place) {
+        return Some(format!("{what} is closed to agents"));
+    }
+    match access {
+        Access::Read => None,
+        Access::Write => runtime(real, place),
+    }
+}
+
+/// A workspace that itself lies in such a place may use what is beneath its directory.
+fn hidden(real: &Path, place: &Place) -> Option<String> {
+    let closed = |dir: &Path| real.starts_with(dir) && !place.dir.starts_with(dir);
+    let home = place.home.as_deref();
+    let secret = home.and_then(|home| HIDDEN.iter().find(|name| closed(&home.join(name))));
+    if let Some(name) = secret {
+        return Some(format!("~/{name}"));
+    }
+    SYSTEM
+        .into_iter()
+        .find(|dir| closed(Path::new(dir)))
+        .map(str::to_owned)
+}
+
+/// Names are compared without case: on some file systems `.GIT` is `.git`.
+fn runtime(real: &Path, place: &Place) -> Option<String> {
+    let is = |part: &OsStr, name: &str| part.eq_ignore_ascii_case(name);
+    if real.iter().any(|part| is(part, ".git")) {
+        return Some("what is in .git belongs to git; use git commands".to_owned());
+    }
+    let below = real.strip_prefix(&place.root).ok()?;
+    let first = below.iter().next()?;
+    let name = RUNTIME_DIRS.into_iter().find(|name| is(first, name))?;
+    let in_own_worktree = name == ".worktrees"
+        && place.dir != place.root
+        && place.dir.starts_with(place.root.join(name))
+        && real.starts_with(&place.dir);
+    if in_own_worktree {
+        return None;
+    }
+    Some(match name {
+        ".worktrees" => "it is in another task's worktree".to_owned(),
+        name => format!("{name} belongs to the runtime; use the task and message tools"),
+    })
+}

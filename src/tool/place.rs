@@ -1,0 +1,86 @@
+//! Where an agent's workspace tools work: the directory rule of SPEC §10.2.
+//!
+//! Nothing falls back: a teammate without an assignment has no directory, and a worktree that cannot be used is an error.
+
+use std::path::{Path, PathBuf};
+
+use super::AgentContext;
+use crate::policy::Scope;
+use crate::workspace::Workspace;
+use crate::worktree;
+
+/// The directories of one call, resolved when it began.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The assignment's directory; the workspace for a lead without one.
+    pub(crate) dir: PathBuf,
+    /// The agent's own temporary directory; may not exist yet.
+    pub(crate) tmp: PathBuf,
+    /// The workspace.
+    pub(crate) root: PathBuf,
+    /// The person's home.
+    pub(crate) home: Option<PathBuf>,
+}
+
+impl Place {
+    /// Where `context`'s agent works now, or in plain words why nowhere.
+    pub(crate) fn of(context: &AgentContext) -> Result<Self, String> {
+        let Some(assignment) = context.desk.assignment() else {
+            if context.agent.is_lead() {
+                return Self::at(context, context.workspace.root());
+            }
+            return Err(
+                "you have no task, so there is no directory to work in; claim a task first (list_tasks shows what there is)"
+                    .to_owned(),
+            );
+        };
+        if let Some(name) = &assignment.worktree {
+            worktree::usable(&context.workspace, name)
+                .map_err(|why| format!("{why}; your task works only there, so tell the lead"))?;
+        }
+        Self::at(context, &assignment.dir)
+    }
+
+    fn at(context: &AgentContext, dir: &Path) -> Result<Self, String> {
+        let resolved = |path: &Path| {
+            path.canonicalize().map_err(|error| {
+                format!(
+                    "the working directory {} cannot be used: {error}; tell the lead",
+                    path.display()
+                )
+            })
+        };
+        let root = resolved(context.workspace.root())?;
+        // Not resolved: a link put in its place is somewhere else, not the agent's own.
+        let tmp = Workspace::at(root.clone()).agent_tmp(&context.agent);
+        Ok(Self {
+            dir: resolved(dir)?,
+            tmp,
+            home: context
+                .home
+                .as_ref()
+                .map(|home| home.canonicalize().unwrap_or_else(|_| home.clone())),
+            root,
+        })
+    }
+
+    /// The same for rules.
+    pub(crate) fn scope(&self) -> Scope {
+        Scope {
+            dir: self.dir.clone(),
+            tmp: self.tmp.clone(),
+            root: self.root.clone(),
+            home: self.home.clone(),
+        }
+    }
+
+    /// `path` as short as it can be said.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let short = path.strip_prefix(&self.dir).unwrap_or(path);
+        if short.as_os_str().is_empty() {
+            ".".to_owned()
+        } else {
+            short.display().to_string()
+        }
+    }
+}

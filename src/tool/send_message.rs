@@ -1,0 +1,110 @@
+//! `send_message`: to one agent or to all.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::call::{Call, Class, Said, Tool};
+use super::errors::words;
+use crate::ids::AgentName;
+use crate::mailbox::{Kind, Message, SendError, Sent};
+
+pub(crate) struct SendMessage;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SendMessageInput {
+    /// The receiver's name: a teammate, `lead`, or `all`.
+    to: String,
+    /// The text.
+    content: String,
+    /// One line about it.
+    summary: Option<String>,
+    /// `question` if you need an answer, `status_update` if nobody has to act; `message` if left out.
+    #[serde(rename = "type")]
+    kind: Option<TalkKind>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum TalkKind {
+    Message,
+    Question,
+    StatusUpdate,
+}
+
+impl Tool for SendMessage {
+    type Input = SendMessageInput;
+    const NAME: &'static str = "send_message";
+    const DESCRIPTION: &'static str = "Sends a message to another agent, or to all; what is sent to you is put before you without asking.";
+    const CLASS: Class = Class::Always;
+
+    fn run(call: &Call<'_>, input: SendMessageInput) -> Result<Said, String> {
+        if input.content.trim().is_empty() {
+            return Err("`content` is empty; say something".to_owned());
+        }
+        if input.to.trim().eq_ignore_ascii_case("all") {
+            return broadcast(call, &input);
+        }
+        let to = AgentName::parse(input.to.trim()).map_err(|error| format!("`to`: {error}"))?;
+        let kind = match input.kind.unwrap_or(TalkKind::Message) {
+            TalkKind::Message => Kind::Message,
+            TalkKind::Question => Kind::Question,
+            TalkKind::StatusUpdate => Kind::StatusUpdate,
+        };
+        match send(call, &to, kind, &input).map_err(|error| words(&error))? {
+            Sent::Delivered => Ok(format!("sent to {to}").into()),
+            Sent::Kept(state) => Ok(format!(
+                "{to} is not running ({state}); the message is kept and read when {to} starts again"
+            )
+            .into()),
+        }
+    }
+}
+
+fn send(
+    call: &Call<'_>,
+    to: &AgentName,
+    kind: Kind,
+    input: &SendMessageInput,
+) -> Result<Sent, SendError> {
+    let context = call.context;
+    let mut message = Message::new(&context.agent, to, kind, input.content.as_str());
+    message.summary.clone_from(&input.summary);
+    context.post.send(&mut message, context.directory.as_ref())
+}
+
+/// One message each. Whom it did not reach makes it an error that says whom it did.
+fn broadcast(call: &Call<'_>, input: &SendMessageInput) -> Result<Said, String> {
+    let context = call.context;
+    let kind = match input.kind.unwrap_or(TalkKind::Message) {
+        TalkKind::Message => Kind::Broadcast,
+        TalkKind::Question => Kind::Question,
+        TalkKind::StatusUpdate => Kind::StatusUpdate,
+    };
+    let everybody = context.directory.everybody_but(&context.agent);
+    if everybody.is_empty() {
+        return Err("there is nobody to send to; no teammate is running".to_owned());
+    }
+    let (mut reached, mut missed) = (Vec::new(), Vec::new());
+    for name in &everybody {
+        match send(call, name, kind.clone(), input) {
+            Ok(Sent::Delivered) => reached.push(name.to_string()),
+            Ok(Sent::Kept(state)) => reached.push(format!("{name} (kept: {state})")),
+            Err(error) => missed.push(format!("{name}: {}", words(&error))),
+        }
+    }
+    if missed.is_empty() {
+        return Ok(format!("sent to {}: {}", reached.len(), reached.join(", ")).into());
+    }
+    let reached = if reached.is_empty() {
+        "nobody".to_owned()
+    } else {
+        reached.join(", ")
+    };
+    Err(format!(
+        "sent to {} of {}; reached: {reached}; not reached: {}",
+        everybody.len() - missed.len(),
+        everybody.len(),
+        missed.join("; ")
+    ))
+}

@@ -1,0 +1,137 @@
+//! Tasks made in this turn: on the lead's desk until the turn's tools have run, then on the board together (SPEC §3.2).
+
+use crate::board::{BoardError, LockedBoard, NewTask};
+use crate::ids::{TaskId, WorktreeName};
+use crate::tool::AgentContext;
+use crate::tool::errors::board_words;
+
+/// Puts the staged tasks on the board, all or none. After an error they are no longer staged: the model is told and may
+/// make them again.
+pub(crate) fn publish(context: &AgentContext) -> Result<(), String> {
+    let staged = std::mem::take(&mut context.desk.state().staged);
+    if staged.is_empty() {
+        return Ok(());
+    }
+    lock_and(context, |board| board.create(&staged).map(drop)).map_err(|why| {
+        format!(
+            "the tasks of this turn were not made: {why}; none of them is on the board{}; make them again",
+            left_worktrees(&staged)
+        )
+    })
+}
+
+/// One change of the board by this agent; errors in words for a model.
+pub(crate) fn lock_and<T>(
+    context: &AgentContext,
+    change: impl FnOnce(&mut LockedBoard<'_>) -> Result<T, BoardError>,
+) -> Result<T, String> {
+    context
+        .board
+        .lock(&context.agent)
+        .and_then(|mut board| change(&mut board))
+        .map_err(|error| board_words(&error))
+}
+
+fn left_worktrees(staged: &[NewTask]) -> String {
+    let names: Vec<String> = staged
+        .iter()
+        .filter_map(|task| task.worktree.as_ref())
+        .map(ToString::to_string)
+        .collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        " (the worktrees {} exist and are bound to no task)",
+        names.join(", ")
+    )
+}
+
+/// After a spawn order has carried the staged tasks away: those that it has not put on the board are staged again.
+pub(crate) fn restore(context: &AgentContext, carried: Vec<NewTask>) {
+    let unpublished = carried
+        .into_iter()
+        .filter(|task| matches!(context.board.get(&task.id), Err(BoardError::Unknown(_))));
+    let mut desk = context.desk.state();
+    let later = std::mem::take(&mut desk.staged);
+    desk.staged = unpublished.chain(later).collect();
+}
+
+/// The staged task of that id.
+pub(crate) fn get(context: &AgentContext, id: &TaskId) -> Option<NewTask> {
+    let desk = context.desk.state();
+    desk.staged.iter().find(|task| task.id == *id).cloned()
+}
+
+/// Changes the staged task of that id; whether there is one.
+pub(crate) fn change(
+    context: &AgentContext,
+    id: &TaskId,
+    change: impl FnOnce(&mut NewTask),
+) -> bool {
+    let mut desk = context.desk.state();
+    match desk.staged.iter_mut().find(|task| task.id == *id) {
+        Some(task) => {
+            change(task);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Which task uses the worktree `name` already, staged or on the board.
+pub(crate) fn user_of(
+    context: &AgentContext,
+    name: &WorktreeName,
+) -> Result<Option<TaskId>, String> {
+    let staged = context
+        .desk
+        .state()
+        .staged
+        .iter()
+        .find(|task| task.worktree.as_ref() == Some(name))
+        .map(|task| task.id.clone());
+    if staged.is_some() {
+        return Ok(staged);
+    }
+    let views = context.board.views().map_err(|error| board_words(&error))?;
+    Ok(views
+        .into_iter()
+        .find(|view| view.task.worktree.as_ref() == Some(name))
+        .map(|view| view.task.id))
+}
+
+/// Checks that every one of `ids` is a task, on the board or staged.
+pub(crate) fn check_exist(
+    context: &AgentContext,
+    field: &str,
+    ids: &[TaskId],
+) -> Result<(), String> {
+    for id in ids {
+        if get(context, id).is_none() {
+            context
+                .board
+                .get(id)
+                .map_err(|error| format!("`{field}`: {}", board_words(&error)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads ids of tasks from an argument.
+pub(crate) fn parse_ids(field: &str, texts: Option<Vec<String>>) -> Result<Vec<TaskId>, String> {
+    let mut ids = Vec::new();
+    for (index, text) in texts.unwrap_or_default().iter().enumerate() {
+        let id =
+            TaskId::parse(text.trim()).map_err(|error| format!("`{field}[{index}]`: {error}"))?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+/// Reads one id of a task.
+pub(crate) fn parse_id(field: &str, text: &str) -> Result<TaskId, String> {
+    TaskId::parse(text.trim()).map_err(|error| format!("`{field}`: {error}"))
+}

@@ -1,0 +1,7 @@
+//! Tools as a model meets them: through [`super::ToolBox::run`].
+
+mod admitting;
+mod editing;
+mod reading;
+mod tasks;
+mod team;
