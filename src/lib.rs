@@ -6,12 +6,13 @@
 //! | --- | --- |
 //! | 6 | `cli`: arguments, exit codes, the only writer to the terminal |
 //! | 5 | `lead`: the session's loop; `teammate`: one worker's loop |
-//! | 4 | `agent`: one agent's thinking loop |
+//! | 4 | [`agent`]: one agent's thinking loop |
 //! | 3 | [`tool`]: what models may do; [`config`]: settings and where each came from |
 //! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], [`policy`], [`model`] |
 //! | 1 | [`conversation`], above [`store`] and [`process`]: know no domain |
 //! | 0 | [`cancel`] and [`workspace`], above [`ids`] and [`clock`] |
 
+pub mod agent;
 pub mod board;
 pub mod cancel;
 pub mod clock;

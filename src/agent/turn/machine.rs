@@ -1,0 +1,393 @@
+//! The steps of the machine.
+
+use std::collections::VecDeque;
+
+use super::streak::Streak;
+use super::{Answered, Effect, Event, State, Work, reply};
+use crate::agent::Happening;
+use crate::conversation::{Block, ToolCall};
+use crate::model::{ModelError, Progress, Reply};
+use crate::tool::Outcome;
+
+/// How often in a row a server may ask for the same conversation again before the round counts as over.
+const MAX_PAUSES: u32 = 8;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Turn {
+    state: State,
+    epoch: u64,
+    held: Vec<Answered>,
+    streak: Streak,
+    round: Round,
+}
+
+/// What counts within one round.
+#[derive(Debug, Default)]
+struct Round {
+    text: String,
+    after_results: bool,
+    nudged: bool,
+    pauses: u32,
+}
+
+impl Turn {
+    /// At rest; `history` are the calls of the conversation so far, for the count of identical ones.
+    pub fn new(history: impl IntoIterator<Item = ToolCall>) -> Self {
+        let mut streak = Streak::default();
+        for call in history {
+            streak.count(&call);
+        }
+        Self {
+            state: State::Rest,
+            epoch: 0,
+            held: Vec::new(),
+            streak,
+            round: Round::default(),
+        }
+    }
+
+    /// What is under way.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The epoch of the work under way.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// One step. What does not fit the state, or belongs to another epoch, changes nothing.
+    pub fn on(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::Begin => self.begin(),
+            Event::Rest => self.rest(),
+            Event::Interrupt(why) => self.interrupt(why),
+            Event::Progressed(epoch, progress) if epoch == self.epoch => self.progressed(progress),
+            Event::Replied(epoch, reply) if epoch == self.epoch => self.replied(&reply),
+            Event::CallFailed(epoch, error) if epoch == self.epoch => self.call_failed(error),
+            Event::Started(epoch, call) if epoch == self.epoch => self.started(call),
+            Event::Ran(epoch, outcome) if epoch == self.epoch => self.ran(outcome),
+            Event::Ended(epoch, result) if epoch == self.epoch => self.ended(&result),
+            Event::Progressed(..)
+            | Event::Replied(..)
+            | Event::CallFailed(..)
+            | Event::Started(..)
+            | Event::Ran(..)
+            | Event::Ended(..) => Vec::new(),
+        }
+    }
+
+    fn begin(&mut self) -> Vec<Effect> {
+        match self.state {
+            State::Rest => self.round = Round::default(),
+            State::Boundary => self.round.after_results = true,
+            State::Calling | State::Running { .. } | State::Ending | State::Cutting { .. } => {
+                return Vec::new();
+            }
+        }
+        vec![self.call()]
+    }
+
+    fn rest(&mut self) -> Vec<Effect> {
+        match self.state {
+            State::Boundary => self.state = State::Rest,
+            State::Rest
+            | State::Calling
+            | State::Running { .. }
+            | State::Ending
+            | State::Cutting { .. } => {}
+        }
+        Vec::new()
+    }
+
+    fn interrupt(&mut self, why: String) -> Vec<Effect> {
+        let work = match std::mem::replace(&mut self.state, State::Rest) {
+            State::Calling => Work::Call,
+            State::Running { current, waiting } => Work::Tool { current, waiting },
+            State::Ending => Work::End,
+            unmoved @ (State::Rest | State::Boundary | State::Cutting { .. }) => {
+                self.state = unmoved;
+                return Vec::new();
+            }
+        };
+        self.state = State::Cutting { why, work };
+        vec![Effect::Cancel]
+    }
+
+    fn progressed(&self, progress: Progress) -> Vec<Effect> {
+        match self.state {
+            State::Calling => vec![Effect::Tell(match progress {
+                Progress::Text(text) => Happening::Delta(text),
+                Progress::Retrying { why, wait } => Happening::Retrying { why, wait },
+            })],
+            State::Rest
+            | State::Running { .. }
+            | State::Ending
+            | State::Boundary
+            | State::Cutting { .. } => Vec::new(),
+        }
+    }
+
+    fn replied(&mut self, reply: &Reply) -> Vec<Effect> {
+        match std::mem::replace(&mut self.state, State::Rest) {
+            State::Calling => self.take_reply(reply),
+            State::Cutting {
+                why,
+                work: Work::Call,
+            } => {
+                let mut effects = recorded(Vec::new(), reply);
+                effects.extend(interrupted(why));
+                effects
+            }
+            unmoved @ (State::Rest
+            | State::Running { .. }
+            | State::Ending
+            | State::Boundary
+            | State::Cutting {
+                work: Work::Tool { .. } | Work::End,
+                ..
+            }) => {
+                self.state = unmoved;
+                Vec::new()
+            }
+        }
+    }
+
+    /// The state is [`State::Rest`] already; a reply that goes on sets another.
+    fn take_reply(&mut self, reply: &Reply) -> Vec<Effect> {
+        let next = reply::judge(reply, self.round.after_results && !self.round.nudged);
+        if let reply::Next::Declined(why) = next {
+            let mut effects = recorded(Vec::new(), reply);
+            effects.push(Effect::Tell(Happening::Declined(why)));
+            return effects;
+        }
+        let content = reply::closed(reply.content.clone(), &reply.stop);
+        let calls: VecDeque<ToolCall> = reply::calls(&content).collect();
+        let text = reply::text(&content);
+        let mut effects = recorded(content, reply);
+        if let Some(text) = text {
+            self.round.text.clone_from(&text);
+            effects.push(Effect::Tell(Happening::Text(text)));
+        }
+        match next {
+            reply::Next::Run => self.advance(calls, &mut effects),
+            reply::Next::Nudge => {
+                self.round.nudged = true;
+                effects.push(Effect::RecordNudge);
+                effects.push(self.call());
+            }
+            reply::Next::Again if self.round.pauses < MAX_PAUSES => {
+                self.round.pauses += 1;
+                effects.push(self.call());
+            }
+            reply::Next::Full(why) => {
+                effects.push(Effect::Tell(Happening::Failed(ModelError::TooLong(why))));
+            }
+            reply::Next::Again | reply::Next::Over | reply::Next::Declined(_) => {
+                let text = std::mem::take(&mut self.round.text);
+                effects.push(Effect::Tell(Happening::RoundOver(text)));
+            }
+        }
+        effects
+    }
+
+    fn call_failed(&mut self, error: ModelError) -> Vec<Effect> {
+        match std::mem::replace(&mut self.state, State::Rest) {
+            State::Calling => vec![Effect::Tell(Happening::Failed(error))],
+            State::Cutting {
+                why,
+                work: Work::Call,
+            } => interrupted(why),
+            unmoved @ (State::Rest
+            | State::Running { .. }
+            | State::Ending
+            | State::Boundary
+            | State::Cutting {
+                work: Work::Tool { .. } | Work::End,
+                ..
+            }) => {
+                self.state = unmoved;
+                Vec::new()
+            }
+        }
+    }
+
+    fn started(&mut self, call: ToolCall) -> Vec<Effect> {
+        match &mut self.state {
+            State::Running { current, .. }
+            | State::Cutting {
+                work: Work::Tool { current, .. },
+                ..
+            } => {
+                current.clone_from(&call);
+                vec![Effect::Tell(Happening::ToolStarted(call))]
+            }
+            State::Rest
+            | State::Calling
+            | State::Ending
+            | State::Boundary
+            | State::Cutting {
+                work: Work::Call | Work::End,
+                ..
+            } => Vec::new(),
+        }
+    }
+
+    fn ran(&mut self, outcome: Outcome) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match std::mem::replace(&mut self.state, State::Rest) {
+            State::Running { current, waiting } => {
+                self.answer(current, outcome, &mut effects);
+                self.advance(waiting, &mut effects);
+            }
+            State::Cutting {
+                why,
+                work: Work::Tool { current, waiting },
+            } => {
+                self.answer(current, reply::cut_short(&why, outcome), &mut effects);
+                for call in waiting {
+                    effects.extend(refused(call, format!("not run: {why}")));
+                }
+                effects.push(self.end_turn());
+                self.state = State::Cutting {
+                    why,
+                    work: Work::End,
+                };
+            }
+            unmoved @ (State::Rest
+            | State::Calling
+            | State::Ending
+            | State::Boundary
+            | State::Cutting {
+                work: Work::Call | Work::End,
+                ..
+            }) => self.state = unmoved,
+        }
+        effects
+    }
+
+    fn ended(&mut self, result: &Result<(), String>) -> Vec<Effect> {
+        match std::mem::replace(&mut self.state, State::Rest) {
+            State::Ending => {
+                self.state = State::Boundary;
+                let mut effects = self.confirm(result);
+                effects.push(Effect::Tell(Happening::Boundary));
+                effects
+            }
+            State::Cutting {
+                why,
+                work: Work::End,
+            } => {
+                let mut effects = self.confirm(result);
+                effects.extend(interrupted(why));
+                effects
+            }
+            unmoved @ (State::Rest
+            | State::Calling
+            | State::Running { .. }
+            | State::Boundary
+            | State::Cutting {
+                work: Work::Call | Work::Tool { .. },
+                ..
+            }) => {
+                self.state = unmoved;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Answers calls that must not run, up to the first that may; after the last the turn ends.
+    fn advance(&mut self, mut waiting: VecDeque<ToolCall>, effects: &mut Vec<Effect>) {
+        while let Some(call) = waiting.pop_front() {
+            let warning = self.streak.count(&call);
+            if let Some(why) = call.cut.clone().or(warning) {
+                effects.extend(refused(call, why));
+                continue;
+            }
+            self.epoch += 1;
+            effects.push(Effect::Run(call.clone()));
+            self.state = State::Running {
+                current: call,
+                waiting,
+            };
+            return;
+        }
+        effects.push(self.end_turn());
+    }
+
+    fn answer(&mut self, call: ToolCall, outcome: Outcome, effects: &mut Vec<Effect>) {
+        let answered = Answered {
+            call,
+            content: outcome.content,
+            is_error: outcome.is_error,
+        };
+        if outcome.held {
+            self.held.push(answered);
+        } else {
+            effects.extend(told(answered));
+        }
+    }
+
+    fn confirm(&mut self, result: &Result<(), String>) -> Vec<Effect> {
+        std::mem::take(&mut self.held)
+            .into_iter()
+            .flat_map(|mut answered| {
+                if let Err(why) = result {
+                    answered.content.clone_from(why);
+                    answered.is_error = true;
+                }
+                told(answered)
+            })
+            .collect()
+    }
+
+    fn call(&mut self) -> Effect {
+        self.epoch += 1;
+        self.state = State::Calling;
+        Effect::Call
+    }
+
+    fn end_turn(&mut self) -> Effect {
+        self.epoch += 1;
+        self.state = State::Ending;
+        Effect::EndTurn
+    }
+}
+
+fn recorded(content: Vec<Block>, reply: &Reply) -> Vec<Effect> {
+    vec![
+        Effect::RecordReply {
+            content,
+            usage: reply.usage,
+            note: reply.note.clone(),
+        },
+        Effect::Tell(Happening::Called(reply.usage)),
+    ]
+}
+
+fn interrupted(why: String) -> Vec<Effect> {
+    vec![
+        Effect::RecordInterrupted(why),
+        Effect::Tell(Happening::Interrupted),
+    ]
+}
+
+fn refused(call: ToolCall, why: String) -> Vec<Effect> {
+    let mut effects = vec![Effect::Tell(Happening::ToolStarted(call.clone()))];
+    effects.extend(told(Answered {
+        call,
+        content: why,
+        is_error: true,
+    }));
+    effects
+}
+
+fn told(answered: Answered) -> Vec<Effect> {
+    let tell = Effect::Tell(Happening::ToolEnded {
+        call: answered.call.clone(),
+        output: answered.content.clone(),
+        is_error: answered.is_error,
+    });
+    vec![Effect::RecordResult(answered), tell]
+}

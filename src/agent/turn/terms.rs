@@ -1,0 +1,115 @@
+//! What the turn machine speaks in: states, events, effects.
+
+use std::collections::VecDeque;
+
+use crate::agent::Happening;
+use crate::conversation::{Block, ToolCall, Usage};
+use crate::model::{ModelError, Progress, Reply};
+use crate::tool::Outcome;
+
+/// What is under way.
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// Nothing.
+    Rest,
+    /// A model call.
+    Calling,
+    /// A tool; the others of the reply wait.
+    Running {
+        /// The call that runs.
+        current: ToolCall,
+        /// Those after it, in order.
+        waiting: VecDeque<ToolCall>,
+    },
+    /// All calls are answered; what the turn staged is being published.
+    Ending,
+    /// Nothing; the owner decides how to go on.
+    Boundary,
+    /// What is under way was told to stop and has not ended yet.
+    Cutting {
+        /// For the model.
+        why: String,
+        /// What is ending.
+        work: Work,
+    },
+}
+
+/// Work that is being cut.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Work {
+    /// A model call.
+    Call,
+    /// A tool; the others will not run.
+    Tool {
+        /// The call that runs.
+        current: ToolCall,
+        /// Those after it, in order.
+        waiting: VecDeque<ToolCall>,
+    },
+    /// The turn's end: short, so it is waited for.
+    End,
+}
+
+/// What the owner wants, or the worker reports.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The owner has recorded its inputs: call the model.
+    Begin,
+    /// The owner ends the round at a boundary.
+    Rest,
+    /// The owner cuts what is under way.
+    Interrupt(String),
+    /// Text streams, or a call is tried again.
+    Progressed(u64, Progress),
+    /// A call ended with a whole reply.
+    Replied(u64, Reply),
+    /// A call ended without one.
+    CallFailed(u64, ModelError),
+    /// A tool starts, its input resolved.
+    Started(u64, ToolCall),
+    /// A tool ended.
+    Ran(u64, Outcome),
+    /// The turn's end: `Err` replaces the held results.
+    Ended(u64, Result<(), String>),
+}
+
+/// One result of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answered {
+    /// The call.
+    pub call: ToolCall,
+    /// What the model is told.
+    pub content: String,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+/// What is to be done, in this order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Record a reply (synced); an empty one only keeps its tokens and note.
+    RecordReply {
+        /// Its parts.
+        content: Vec<Block>,
+        /// Its tokens.
+        usage: Usage,
+        /// See [`Reply::note`].
+        note: Option<serde_json::Value>,
+    },
+    /// Record one result.
+    RecordResult(Answered),
+    /// Record that the round was interrupted.
+    RecordInterrupted(String),
+    /// Record a text of the runtime's own that asks the model to go on.
+    RecordNudge,
+    /// Call the model, under the machine's epoch.
+    Call,
+    /// Run a tool, under the machine's epoch.
+    Run(ToolCall),
+    /// End the turn, under the machine's epoch.
+    EndTurn,
+    /// Cancel what is under way.
+    Cancel,
+    /// Tell the owner.
+    Tell(Happening),
+}

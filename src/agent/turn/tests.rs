@@ -1,0 +1,387 @@
+//! The turn machine by tables.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Answered, Effect, Event, State, Turn};
+use crate::agent::Happening;
+use crate::conversation::{Block, ToolCall, Usage};
+use crate::model::{ModelError, Progress, Reply, Stop};
+use crate::tool::Outcome;
+
+fn call(id: &str) -> ToolCall {
+    ToolCall {
+        id: id.into(),
+        name: "bash".into(),
+        input: json!({ "command": id }),
+        cut: None,
+    }
+}
+
+fn reply(content: Vec<Block>, stop: Stop) -> Reply {
+    Reply {
+        content,
+        stop,
+        usage: Usage {
+            output: 7,
+            ..Usage::default()
+        },
+        note: Some(json!(1)),
+    }
+}
+
+fn asks_for(ids: &[&str]) -> Reply {
+    let content = ids.iter().map(|id| Block::ToolUse(call(id))).collect();
+    reply(content, Stop::End)
+}
+
+fn says(text: &str) -> Reply {
+    reply(vec![Block::text(text)], Stop::End)
+}
+
+fn outcome(content: &str) -> Outcome {
+    Outcome {
+        content: content.into(),
+        is_error: false,
+        held: false,
+    }
+}
+
+/// Effects in short: what a table can show.
+fn short(effects: &[Effect]) -> Vec<String> {
+    effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::RecordReply { content, .. } => format!("reply {}", content.len()),
+            Effect::RecordResult(Answered {
+                call,
+                content,
+                is_error,
+            }) => {
+                let failed = if *is_error { "!" } else { "" };
+                format!("result {}{failed} {content}", call.id)
+            }
+            Effect::RecordInterrupted(why) => format!("interrupted {why}"),
+            Effect::RecordNudge => "nudge".into(),
+            Effect::Call => "call".into(),
+            Effect::Run(call) => format!("run {}", call.id),
+            Effect::EndTurn => "end".into(),
+            Effect::Cancel => "cancel".into(),
+            Effect::Tell(happening) => match happening {
+                Happening::Delta(_) => "~delta".into(),
+                Happening::Text(_) => "~text".into(),
+                Happening::Retrying { .. } => "~retrying".into(),
+                Happening::Called(usage) => format!("~called {}", usage.output),
+                Happening::ToolStarted(call) => format!("~started {}", call.id),
+                Happening::ToolEnded { call, .. } => format!("~ended {}", call.id),
+                Happening::Boundary => "~boundary".into(),
+                Happening::RoundOver(text) => format!("~over {text}"),
+                Happening::Declined(_) => "~declined".into(),
+                Happening::Failed(_) => "~failed".into(),
+                Happening::Interrupted => "~interrupted".into(),
+            },
+        })
+        .collect()
+}
+
+/// A machine driven by events that carry its present epoch.
+struct Driven(Turn);
+
+impl Driven {
+    fn new() -> Self {
+        Self(Turn::new([]))
+    }
+
+    fn calling() -> Self {
+        let mut driven = Self::new();
+        assert_eq!(driven.on(Event::Begin), ["call"]);
+        driven
+    }
+
+    fn running(ids: &[&str]) -> Self {
+        let mut driven = Self::calling();
+        driven.replied(asks_for(ids));
+        driven
+    }
+
+    fn on(&mut self, event: Event) -> Vec<String> {
+        short(&self.0.on(event))
+    }
+
+    fn replied(&mut self, reply: Reply) -> Vec<String> {
+        self.on(Event::Replied(self.0.epoch(), reply))
+    }
+
+    fn ran(&mut self, outcome: Outcome) -> Vec<String> {
+        self.on(Event::Ran(self.0.epoch(), outcome))
+    }
+
+    fn ended(&mut self, result: Result<(), String>) -> Vec<String> {
+        self.on(Event::Ended(self.0.epoch(), result))
+    }
+}
+
+#[test]
+fn a_round_with_tools_is_recorded_in_order() {
+    let mut turn = Driven::calling();
+    assert_eq!(
+        turn.replied(asks_for(&["a", "b"])),
+        ["reply 2", "~called 7", "run a"]
+    );
+    assert_eq!(turn.ran(outcome("1")), ["result a 1", "~ended a", "run b"]);
+    assert_eq!(turn.ran(outcome("2")), ["result b 2", "~ended b", "end"]);
+    assert_eq!(turn.ended(Ok(())), ["~boundary"]);
+    assert_eq!(turn.on(Event::Begin), ["call"]);
+    assert_eq!(
+        turn.replied(says("done")),
+        ["reply 1", "~called 7", "~text", "~over done"]
+    );
+    assert_eq!(*turn.0.state(), State::Rest);
+}
+
+#[test]
+fn held_results_wait_for_the_turns_end() {
+    for (end, expected) in [
+        (Ok(()), "result a made"),
+        (
+            Err("board is locked".to_owned()),
+            "result a! board is locked",
+        ),
+    ] {
+        let mut turn = Driven::running(&["a", "b"]);
+        let held = Outcome {
+            held: true,
+            ..outcome("made")
+        };
+        assert_eq!(turn.ran(held), ["run b"]);
+        assert_eq!(turn.ran(outcome("2")), ["result b 2", "~ended b", "end"]);
+        assert_eq!(turn.ended(end), [expected, "~ended a", "~boundary"]);
+    }
+}
+
+#[test]
+fn cut_and_repeated_calls_are_answered_and_never_run() {
+    let mut turn = Driven::calling();
+    let mut cut = call("a");
+    cut.cut = Some("not JSON".into());
+    let content = vec![Block::ToolUse(cut), Block::ToolUse(call("b"))];
+    assert_eq!(
+        turn.replied(reply(content, Stop::End)),
+        [
+            "reply 2",
+            "~called 7",
+            "~started a",
+            "result a! not JSON",
+            "~ended a",
+            "run b"
+        ]
+    );
+
+    let mut turn = Driven::calling();
+    let effects = turn.replied(reply(vec![Block::ToolUse(call("a"))], Stop::MaxTokens));
+    assert!(effects[3].starts_with("result a! not run: the reply reached the output limit"));
+    assert_eq!(effects.last().unwrap(), "end");
+
+    let mut turn = Driven(Turn::new(vec![call("same"); 3]));
+    turn.on(Event::Begin);
+    assert!(
+        turn.replied(asks_for(&["same"]))
+            .contains(&"run same".into())
+    );
+    turn.ran(outcome(""));
+    turn.ended(Ok(()));
+    turn.on(Event::Begin);
+    let effects = turn.replied(asks_for(&["same"]));
+    assert!(effects[3].contains("5 times in a row"), "{effects:?}");
+    assert_eq!(effects.last().unwrap(), "end");
+}
+
+#[test]
+fn an_interrupted_call_leaves_nothing_of_its_reply() {
+    for finish in [
+        Event::CallFailed(1, ModelError::Cancelled),
+        Event::Replied(1, asks_for(&["a"])),
+    ] {
+        let mut turn = Driven::calling();
+        assert_eq!(turn.on(Event::Interrupt("stop".into())), ["cancel"]);
+        assert!(turn.on(Event::Interrupt("again".into())).is_empty());
+        assert!(
+            turn.on(Event::Progressed(1, Progress::Text("late".into())))
+                .is_empty()
+        );
+        let effects = turn.on(finish);
+        assert_eq!(
+            effects[effects.len() - 2..],
+            ["interrupted stop", "~interrupted"]
+        );
+        assert!(!effects.iter().any(|effect| effect.starts_with("run")));
+        assert_eq!(*turn.0.state(), State::Rest);
+    }
+}
+
+#[test]
+fn an_interrupted_tool_answers_all_calls_of_its_turn() {
+    let mut turn = Driven::running(&["a", "b"]);
+    assert_eq!(turn.on(Event::Interrupt("stop".into())), ["cancel"]);
+    let killed = Outcome {
+        is_error: true,
+        ..outcome("killed")
+    };
+    assert_eq!(
+        turn.ran(killed),
+        [
+            "result a! interrupted: stop; it may have had effects\nkilled",
+            "~ended a",
+            "~started b",
+            "result b! not run: stop",
+            "~ended b",
+            "end"
+        ]
+    );
+    assert_eq!(turn.ended(Ok(())), ["interrupted stop", "~interrupted"]);
+    assert_eq!(turn.on(Event::Begin), ["call"]);
+}
+
+#[test]
+fn silence_after_results_is_nudged_once_and_then_the_end() {
+    let mut turn = Driven::running(&["a"]);
+    turn.ran(outcome("1"));
+    turn.ended(Ok(()));
+    turn.on(Event::Begin);
+    let silence = || reply(Vec::new(), Stop::End);
+    assert_eq!(
+        turn.replied(silence()),
+        ["reply 0", "~called 7", "nudge", "call"]
+    );
+    assert_eq!(turn.replied(silence()), ["reply 0", "~called 7", "~over "]);
+
+    let mut turn = Driven::calling();
+    assert_eq!(turn.replied(silence()), ["reply 0", "~called 7", "~over "]);
+}
+
+#[test]
+fn the_round_ends_with_the_last_words_said_in_it() {
+    let mut turn = Driven::calling();
+    let content = vec![Block::text("almost"), Block::ToolUse(call("a"))];
+    turn.replied(reply(content, Stop::End));
+    turn.ran(outcome(""));
+    turn.ended(Ok(()));
+    turn.on(Event::Begin);
+    turn.replied(reply(Vec::new(), Stop::End));
+    let effects = turn.replied(reply(Vec::new(), Stop::End));
+    assert_eq!(effects.last().unwrap(), "~over almost");
+}
+
+#[test]
+fn refusals_and_failures_end_the_round_and_pauses_are_bounded() {
+    let mut turn = Driven::calling();
+    let refusal = reply(vec![Block::text("I ca")], Stop::Refusal("no".into()));
+    assert_eq!(turn.replied(refusal), ["reply 0", "~called 7", "~declined"]);
+    turn.on(Event::Begin);
+    let epoch = turn.0.epoch();
+    let failure = ModelError::Refused("bad key".into());
+    assert_eq!(turn.on(Event::CallFailed(epoch, failure)), ["~failed"]);
+    turn.on(Event::Begin);
+    let pause = || reply(vec![Block::text("…")], Stop::Pause);
+    let mut calls = 0;
+    while turn.replied(pause()).last().unwrap() == "call" {
+        calls += 1;
+    }
+    assert_eq!(calls, 8);
+    assert_eq!(*turn.0.state(), State::Rest);
+}
+
+type MakeState = fn() -> Driven;
+type MakeEvent = fn(u64) -> Event;
+
+const STATES: [(&str, MakeState); 8] = [
+    ("rest", Driven::new),
+    ("calling", Driven::calling),
+    ("running", || Driven::running(&["a", "b"])),
+    ("ending", ending),
+    ("boundary", || {
+        let mut turn = ending();
+        turn.ended(Ok(()));
+        turn
+    }),
+    ("cutting a call", || cut(Driven::calling())),
+    ("cutting a tool", || cut(Driven::running(&["a", "b"]))),
+    ("cutting the end", || cut(ending())),
+];
+
+fn ending() -> Driven {
+    let mut turn = Driven::running(&["a"]);
+    turn.ran(outcome(""));
+    turn
+}
+
+fn cut(mut turn: Driven) -> Driven {
+    turn.on(Event::Interrupt("stop".into()));
+    turn
+}
+
+/// Each event with the states that it moves.
+const EVENTS: [(&str, MakeEvent, &[&str]); 9] = [
+    ("begin", |_| Event::Begin, &["rest", "boundary"]),
+    ("rest", |_| Event::Rest, &["boundary"]),
+    (
+        "interrupt",
+        |_| Event::Interrupt(String::new()),
+        &["calling", "running", "ending"],
+    ),
+    (
+        "progressed",
+        |epoch| {
+            let (why, wait) = (String::new(), Duration::ZERO);
+            Event::Progressed(epoch, Progress::Retrying { why, wait })
+        },
+        &["calling"],
+    ),
+    (
+        "replied",
+        |epoch| Event::Replied(epoch, says("x")),
+        &["calling", "cutting a call"],
+    ),
+    (
+        "failed",
+        |epoch| Event::CallFailed(epoch, ModelError::Cancelled),
+        &["calling", "cutting a call"],
+    ),
+    (
+        "started",
+        |epoch| Event::Started(epoch, call("a")),
+        &["running", "cutting a tool"],
+    ),
+    (
+        "ran",
+        |epoch| Event::Ran(epoch, outcome("")),
+        &["running", "cutting a tool"],
+    ),
+    (
+        "ended",
+        |epoch| Event::Ended(epoch, Ok(())),
+        &["ending", "cutting the end"],
+    ),
+];
+
+/// Every state against every event: what does not fit, and whatever is late, changes nothing.
+#[test]
+fn what_does_not_fit_changes_nothing() {
+    for (state, make_state) in STATES {
+        for (event, make_event, fits) in EVENTS {
+            let mut turn = make_state();
+            let (epoch, before) = (turn.0.epoch(), turn.0.state().clone());
+            let effects = turn.0.on(make_event(epoch));
+            let moved = !effects.is_empty() || *turn.0.state() != before;
+            assert_eq!(moved, fits.contains(&state), "{event} in {state}");
+
+            let mut turn = make_state();
+            let late = make_event(epoch.wrapping_sub(1));
+            if !matches!(late, Event::Begin | Event::Rest | Event::Interrupt(_)) {
+                assert!(turn.0.on(late).is_empty(), "late {event} in {state}");
+                assert_eq!(*turn.0.state(), before, "late {event} in {state}");
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The worker thread of one agent: model calls, tools and turns' ends, one after another. It owns the model, decides
+//! nothing, and ends each job with exactly one final report, whatever happens inside.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+
+use super::turn::Event;
+use crate::cancel::Cancel;
+use crate::conversation::{Message, ToolCall, ToolSpec};
+use crate::model::{Model, ModelError, Request, retry};
+use crate::tool::{Outcome, ToolBox};
+
+/// What the worker is to do, each under an epoch of the turn machine.
+pub(super) enum Job {
+    /// Call the model.
+    Call {
+        epoch: u64,
+        system: Arc<Vec<String>>,
+        /// Lent; they come back with the final report.
+        messages: Vec<Message>,
+        cancel: Arc<Cancel>,
+    },
+    /// Run a tool.
+    Run {
+        epoch: u64,
+        call: ToolCall,
+        cancel: Arc<Cancel>,
+    },
+    /// End the turn.
+    EndTurn { epoch: u64 },
+}
+
+/// What the worker thread says; opaque to the owner, who only hands it to [`super::Thinker::handle`].
+#[derive(Debug)]
+pub struct Report {
+    pub(super) event: Event,
+    /// The conversation that was lent to a call.
+    pub(super) messages: Option<Vec<Message>>,
+}
+
+impl Report {
+    fn of(event: Event) -> Self {
+        Self {
+            event,
+            messages: None,
+        }
+    }
+}
+
+/// Starts the thread; it ends when the sender is dropped and its last job is done.
+pub(super) fn start(
+    model: Box<dyn Model>,
+    toolbox: Arc<ToolBox>,
+    send: Box<dyn Fn(Report) + Send>,
+) -> mpsc::Sender<Job> {
+    let (jobs, inbox) = mpsc::channel();
+    std::thread::spawn(move || {
+        let specs = toolbox.specs();
+        let mut worker = Worker {
+            model,
+            toolbox,
+            specs,
+            send,
+        };
+        while let Ok(job) = inbox.recv() {
+            worker.work(job);
+        }
+    });
+    jobs
+}
+
+struct Worker {
+    model: Box<dyn Model>,
+    toolbox: Arc<ToolBox>,
+    /// Asked for once: what is offered must not change within a conversation.
+    specs: Vec<ToolSpec>,
+    send: Box<dyn Fn(Report) + Send>,
+}
+
+impl Worker {
+    fn work(&mut self, job: Job) {
+        match job {
+            Job::Call {
+                epoch,
+                system,
+                messages,
+                cancel,
+            } => {
+                let event = self.call(epoch, &system, &messages, &cancel);
+                (self.send)(Report {
+                    event,
+                    messages: Some(messages),
+                });
+            }
+            Job::Run {
+                epoch,
+                call,
+                cancel,
+            } => {
+                let outcome = self.run(epoch, call, &cancel);
+                (self.send)(Report::of(Event::Ran(epoch, outcome)));
+            }
+            Job::EndTurn { epoch } => {
+                let toolbox = &self.toolbox;
+                let ended = guarded(|| toolbox.end_turn()).unwrap_or_else(Err);
+                (self.send)(Report::of(Event::Ended(epoch, ended)));
+            }
+        }
+    }
+
+    fn call(
+        &mut self,
+        epoch: u64,
+        system: &[String],
+        messages: &[Message],
+        cancel: &Arc<Cancel>,
+    ) -> Event {
+        let task = self.task();
+        let request = Request {
+            system,
+            messages,
+            tools: &self.specs,
+            task: task.as_deref(),
+        };
+        let (model, send) = (&mut *self.model, &self.send);
+        let result = guarded(|| {
+            retry::call(model, &request, cancel, &mut |progress| {
+                send(Report::of(Event::Progressed(epoch, progress)));
+            })
+        });
+        match result {
+            Ok(Ok(reply)) => Event::Replied(epoch, reply),
+            Ok(Err(error)) => Event::CallFailed(epoch, error),
+            Err(why) => Event::CallFailed(
+                epoch,
+                ModelError::Retry {
+                    why,
+                    status: None,
+                    after: None,
+                },
+            ),
+        }
+    }
+
+    fn run(&mut self, epoch: u64, mut call: ToolCall, cancel: &Arc<Cancel>) -> Outcome {
+        let resolved = self.model.resolve(&call, self.task().as_deref());
+        if let Ok(input) = &resolved {
+            call.input.clone_from(input);
+        }
+        (self.send)(Report::of(Event::Started(epoch, call.clone())));
+        let outcome = match resolved {
+            Err(why) => failed(why),
+            Ok(_) if cancel.is_cancelled() => failed(String::new()),
+            Ok(input) => {
+                let toolbox = &self.toolbox;
+                guarded(|| toolbox.run(&call.name, &input, cancel)).unwrap_or_else(failed)
+            }
+        };
+        self.model.observe(&call, &outcome.content);
+        outcome
+    }
+
+    fn task(&self) -> Option<String> {
+        let assignment = self.toolbox.context().desk.assignment()?;
+        Some(assignment.task.to_string())
+    }
+}
+
+fn failed(why: String) -> Outcome {
+    Outcome {
+        content: why,
+        is_error: true,
+        held: false,
+    }
+}
+
+/// A panic inside costs this job only; its text becomes an error.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        format!("internal error: {text}")
+    })
+}
