@@ -5,7 +5,7 @@
 //! | layer | modules |
 //! | --- | --- |
 //! | 6 | `cli`: arguments, exit codes, the only writer to the terminal |
-//! | 5 | `lead`: the session's loop; `teammate`: one worker's loop |
+//! | 5 | `lead`: the session's loop; [`teammate`]: one worker's loop |
 //! | 4 | [`agent`]: one agent's thinking loop |
 //! | 3 | [`tool`]: what models may do; [`config`]: settings and where each came from |
 //! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], [`policy`], [`model`] |
@@ -26,6 +26,7 @@ pub mod process;
 pub mod request;
 pub mod store;
 pub mod team;
+pub mod teammate;
 pub mod tool;
 pub mod workspace;
 pub mod worktree;

@@ -1,0 +1,240 @@
+//! Looking at the files: mailbox, board, requests, the lead. What is found is a hint; records decide.
+
+use std::time::Duration;
+
+use super::letters;
+use super::machine::{Event, Found, Stop};
+use super::mate::{Mate, Wait};
+use crate::agent::{limits, prompt};
+use crate::clock::{self, Timestamp};
+use crate::config::Settings;
+use crate::ids::{AgentName, RequestId};
+use crate::mailbox::{Intake, Kind, Message, inbox};
+use crate::request::{Record, RequestKind, RequestStatus};
+use crate::team::usage::{Meter, Spent};
+use crate::team::{Session, lead_presence};
+
+/// How often all open requests are looked through, for a wake-up that was lost; less than the watcher's 30 s.
+const SLOW: Duration = Duration::from_secs(25);
+
+impl Mate {
+    /// Looks at everything that may have changed and tells the machine.
+    pub(super) fn look(&mut self) -> anyhow::Result<()> {
+        self.inlet.looking();
+        self.look_for_lead();
+        self.look_at_limits()?;
+        self.look_at_waits()?;
+        let waiting = inbox::waiting(&self.workspace, &self.me)?;
+        let talk = waiting.iter().any(Message::starts_round);
+        let stop = self.stop_in(&waiting);
+        // The request to stop is not news of its own.
+        let heard = |message: &Message| stop.is_some() && message.kind == Kind::ShutdownRequest;
+        let control = waiting
+            .iter()
+            .any(|message| message.kind.is_control() && !heard(message));
+        let offered = self.machine.wants_task() && !self.offered(1)?.is_empty();
+        let found = Found {
+            mail: talk || control || self.decision_waits,
+            talk,
+            offered,
+            stop,
+        };
+        self.queue.push_back(Event::Found(found));
+        Ok(())
+    }
+
+    /// Takes the mail in, sorts it, and tells the machine.
+    pub(super) fn take_mail(&mut self) -> anyhow::Result<()> {
+        self.look_at_limits()?;
+        let taken = self.take_in()?;
+        let stop = self.stop_in(&taken);
+        self.look_at_waits()?;
+        let talk = taken.iter().any(Message::starts_round);
+        if taken
+            .iter()
+            .any(|message| message.kind == Kind::TaskNotification)
+        {
+            self.check_assignment()?;
+        }
+        for message in taken {
+            if message.kind == Kind::PlanRequest && from_lead(&message) {
+                self.plan_wanted(&message)?;
+            }
+            if !message.kind.is_control() {
+                self.mail.push(message);
+            }
+        }
+        let news = talk | std::mem::take(&mut self.decision_waits);
+        self.queue.push_back(Event::Taken { news, stop });
+        Ok(())
+    }
+
+    /// What is left goes to the transcript; nobody reads it any more in this life.
+    pub(super) fn take_in(&mut self) -> anyhow::Result<Vec<Message>> {
+        let Intake { messages, damaged } = self.inbox.take_in(self.thinker.transcript())?;
+        if !damaged.is_empty() {
+            let text = format!(
+                "in the mailbox of {} some lines could not be read and are kept in quarantine:\n{}",
+                self.me,
+                damaged.join("\n")
+            );
+            self.tell(&letters::error_report(&self.me, &text, None))?;
+        }
+        Ok(messages)
+    }
+
+    fn plan_wanted(&mut self, message: &Message) -> anyhow::Result<()> {
+        self.gate.wanted();
+        self.gate_changed()?;
+        let text = format!(
+            "The lead wants a plan before you change anything; submit it with submit_plan: {}",
+            message.content
+        );
+        self.notices.push(prompt::notice(&text));
+        Ok(())
+    }
+
+    /// A request to stop, by its record, among `mail`'s or, now and then, all open ones.
+    fn stop_in(&mut self, mail: &[Message]) -> Option<Stop> {
+        let named = mail
+            .iter()
+            .filter(|message| message.kind == Kind::ShutdownRequest)
+            .filter_map(|message| RequestId::parse(message.meta("request_id")?).ok())
+            .find_map(|id| self.stop_by(self.requests.get(&id).ok()?));
+        if named.is_some() {
+            return named;
+        }
+        if self.slow_look_due() {
+            let open = self.requests.open_ones(Some(RequestKind::Shutdown));
+            return open
+                .unwrap_or_default()
+                .into_iter()
+                .find_map(|record| self.stop_by(record));
+        }
+        None
+    }
+
+    fn stop_by(&self, record: Record) -> Option<Stop> {
+        let open = matches!(
+            record.status,
+            RequestStatus::Pending | RequestStatus::Acknowledged
+        );
+        let valid = record.kind == RequestKind::Shutdown && record.target == self.me && open;
+        valid.then(|| Stop {
+            leaving: record
+                .payload
+                .get("leaving")
+                .and_then(serde_json::Value::as_bool)
+                == Some(true),
+            request: record.request_id,
+        })
+    }
+
+    /// Looks at the records of what is waited for, and of a plan whose decision comes later.
+    pub(super) fn look_at_waits(&mut self) -> anyhow::Result<()> {
+        if let Some(Wait::Permission(id, ..)) = &self.wait
+            && let Ok(record) = self.requests.get(id)
+        {
+            self.permission_looked_at(&record)?;
+        }
+        if let Some(id) = self.gate.pending()
+            && let Ok(record) = self.requests.get(id)
+        {
+            self.plan_looked_at(&record)?;
+        }
+        Ok(())
+    }
+
+    /// What the whole team may use and has used in this session; told before a call could follow.
+    fn look_at_limits(&mut self) -> anyhow::Result<()> {
+        let Some(session) = Session::load(&self.workspace) else {
+            return Ok(());
+        };
+        let limits = serde_json::from_value::<Settings>(session.settings)
+            .map_or(self.settings.limits, |settings| settings.limits);
+        let spent = if limits::counts(&limits) {
+            let id = session.id.to_string();
+            let meter = match &mut self.meter {
+                Some((of, meter)) if *of == id => meter,
+                other => {
+                    &mut other
+                        .insert((id.clone(), Meter::new(&self.workspace, Some(&id))))
+                        .1
+                }
+            };
+            meter.look()?
+        } else {
+            Spent::default()
+        };
+        let since = Timestamp::now()
+            .as_ms()
+            .saturating_sub(session.started_at.as_ms());
+        let reached = limits::reached(&limits, &spent, Duration::from_millis(since)).is_some();
+        if reached != self.limited {
+            self.limited = reached;
+            self.watch_session();
+            self.queue.push_back(Event::Limit(reached));
+        }
+        Ok(())
+    }
+
+    /// A lead that comes and a limit that is raised both show in the session's file; its other changes concern nobody here.
+    fn watch_session(&self) {
+        let path = self.workspace.session();
+        if self.limited || !self.lead.present {
+            self.watcher.watch(&path);
+        } else {
+            self.watcher.unwatch(&path);
+        }
+    }
+
+    fn slow_look_due(&mut self) -> bool {
+        let now = clock::instant();
+        let due = self.slow_look.is_none_or(|at| at <= now);
+        if due {
+            self.slow_look = Some(now + SLOW);
+        }
+        due
+    }
+
+    /// A lead that came back is known by its lock and the new generation of its session.
+    fn look_for_lead(&mut self) {
+        if self.lead.present || lead_presence::living_lead(&self.workspace).is_none() {
+            return;
+        }
+        let Some(session) = Session::load(&self.workspace) else {
+            return;
+        };
+        if self.lead.generation == Some(session.generation) {
+            return;
+        }
+        self.lead_seen(&session);
+        self.watch_session();
+        self.queue.push_back(Event::LeadCame);
+    }
+
+    /// From here on its death is watched.
+    pub(super) fn lead_seen(&mut self, session: &Session) {
+        self.lead.present = true;
+        self.lead.generation = Some(session.generation);
+        self.lead.session = session.id.to_string();
+        self.lead.number += 1;
+        self.inlet.watch_lead(&self.workspace, self.lead.number);
+    }
+
+    /// A report of a watch that is not the present one is late.
+    pub(super) fn lead_gone(&mut self, number: u64) {
+        if number != self.lead.number || !self.lead.present {
+            return;
+        }
+        self.lead.present = false;
+        self.queue.push_back(Event::LeadGone);
+        // First watched, then looked at: a lead may be there again already.
+        self.watch_session();
+        self.look_for_lead();
+    }
+}
+
+fn from_lead(message: &Message) -> bool {
+    AgentName::parse(&message.from).is_ok_and(|from| from.is_lead())
+}

@@ -1,0 +1,225 @@
+//! Stopping: on request, without a lead, by a signal.
+
+use std::time::Duration;
+
+use super::facts::{Cut, Machine, Phase};
+use super::{Effect, Final, Part, RoundEnd, Stop, Timer, WaitEnd, WaitKind};
+use crate::board::Released;
+use crate::process::signals::Signal;
+use crate::team::MemberStatus;
+
+/// How long everybody together is waited for when the lead leaves.
+const LEAVING: Duration = Duration::from_secs(30);
+/// How long what was cut may take to end; whoever sent SIGTERM follows with SIGKILL after 5 s.
+const CUT_WAIT: Duration = Duration::from_secs(3);
+
+impl Machine {
+    /// `mail`: something waits in the mailbox that was not taken in.
+    pub(super) fn hear_stop(&mut self, stop: Stop, mail: bool) -> Vec<Effect> {
+        let whole = if stop.leaving {
+            LEAVING.min(self.config.shutdown)
+        } else {
+            self.config.shutdown
+        };
+        let nothing_since = !mail && !self.news && self.owed.is_none();
+        let skip = stop.leaving && nothing_since;
+        self.stop = Some(stop);
+        let mut effects = vec![
+            Effect::Acknowledge,
+            Effect::Status(MemberStatus::Stopping),
+            Effect::SetTimer(Timer::StopAll, whole * 9 / 10),
+        ];
+        effects.extend(self.end_wait());
+        match self.phase {
+            Phase::Rest { .. } if skip => effects.extend(self.finish(None, true)),
+            Phase::Rest { .. } | Phase::Choosing => effects.extend(self.wrap_up()),
+            Phase::Round => effects.push(Effect::SetTimer(Timer::StopTurn, whole / 2)),
+            Phase::Cut(Cut::Person) => self.phase = Phase::Cut(Cut::Stop),
+            Phase::Cut(Cut::Stop | Cut::WrapUp | Cut::LeadLost | Cut::Signal(_))
+            | Phase::BeforeWrapUp
+            | Phase::WrapUp
+            | Phase::Over => {}
+        }
+        effects
+    }
+
+    /// The thinker is at rest.
+    pub(super) fn wrap_up(&mut self) -> Vec<Effect> {
+        self.phase = Phase::BeforeWrapUp;
+        vec![Effect::TakeMail]
+    }
+
+    pub(super) fn begin_wrap_up(&mut self) -> Vec<Effect> {
+        self.phase = Phase::WrapUp;
+        vec![Effect::WrapUpMode, Effect::Begin(vec![Part::WrapUp])]
+    }
+
+    /// The farewell goes out while the name is still there; nothing after it can fail the model's way.
+    pub(super) fn finish(&mut self, text: Option<String>, clean: bool) -> Vec<Effect> {
+        let mut effects = vec![Effect::Farewell(text)];
+        effects.extend(self.give_back(Released::Orderly, None));
+        effects.push(Effect::Drain);
+        effects.push(Effect::AnswerStop { clean });
+        let (status, end) = if clean {
+            (MemberStatus::Stopped, Final::Stopped)
+        } else {
+            (MemberStatus::Failed, Final::WrapUpFailed)
+        };
+        effects.push(Effect::Status(status));
+        effects.push(self.end(end));
+        effects
+    }
+
+    /// What was cut has ended, or ended by itself just before.
+    pub(super) fn after_cut(&mut self, cut: Cut, end: RoundEnd) -> Vec<Effect> {
+        match (cut, end) {
+            (Cut::Person, end) => {
+                self.phase = Phase::Round;
+                self.ended(end)
+            }
+            (Cut::Stop, RoundEnd::Done(_) | RoundEnd::Interrupted) => self.wrap_up(),
+            (
+                Cut::Stop,
+                RoundEnd::Declined(_) | RoundEnd::Unreachable(_) | RoundEnd::Hopeless(_),
+            ) => self.finish(None, true),
+            (Cut::WrapUp, RoundEnd::Done(text)) => self.finish(Some(text), true),
+            (
+                Cut::WrapUp,
+                RoundEnd::Interrupted
+                | RoundEnd::Declined(_)
+                | RoundEnd::Unreachable(_)
+                | RoundEnd::Hopeless(_),
+            ) => self.finish(None, false),
+            (Cut::LeadLost, _) => self.lost(),
+            (Cut::Signal(signal), _) => self.signalled(signal),
+        }
+    }
+
+    pub(super) fn lead_gone(&mut self) -> Vec<Effect> {
+        self.lead = false;
+        if self.config.by_person {
+            Vec::new()
+        } else {
+            vec![Effect::SetTimer(Timer::LeadGrace, self.config.lead_grace)]
+        }
+    }
+
+    pub(super) fn lead_came(&mut self) -> Vec<Effect> {
+        self.lead = true;
+        let mut effects = vec![Effect::ClearTimer(Timer::LeadGrace)];
+        if let Phase::Rest { .. } = self.phase {
+            effects.push(Effect::Look);
+        }
+        effects
+    }
+
+    pub(super) fn signal(&mut self, signal: Signal) -> Vec<Effect> {
+        let interrupts_only = signal == Signal::Interrupt && !self.config.by_person;
+        match self.phase {
+            Phase::Round if interrupts_only => {
+                self.phase = Phase::Cut(Cut::Person);
+                self.cut("a person interrupted it")
+            }
+            Phase::Over => Vec::new(),
+            Phase::Rest { .. }
+            | Phase::Choosing
+            | Phase::Round
+            | Phase::Cut(_)
+            | Phase::BeforeWrapUp
+            | Phase::WrapUp
+                if interrupts_only =>
+            {
+                Vec::new()
+            }
+            Phase::Round
+            | Phase::WrapUp
+            | Phase::Cut(Cut::Person | Cut::Stop | Cut::WrapUp | Cut::LeadLost) => {
+                self.phase = Phase::Cut(Cut::Signal(signal));
+                self.cut_to_end("the teammate was told to end")
+            }
+            Phase::Rest { .. }
+            | Phase::Choosing
+            | Phase::BeforeWrapUp
+            | Phase::Cut(Cut::Signal(_)) => self.signalled(signal),
+        }
+    }
+
+    pub(super) fn timed_out(&mut self, timer: Timer) -> Vec<Effect> {
+        match (timer, &self.phase) {
+            (Timer::StopTurn | Timer::StopAll, Phase::Round) => {
+                self.phase = Phase::Cut(Cut::Stop);
+                self.cut("the teammate was asked to stop, and this took too long")
+            }
+            (Timer::StopAll, Phase::WrapUp) => {
+                self.phase = Phase::Cut(Cut::WrapUp);
+                self.cut_to_end("the wrap-up took too long")
+            }
+            (Timer::StopAll, Phase::Cut(Cut::Stop)) => self.finish(None, false),
+            (Timer::Cut, Phase::Cut(cut)) => {
+                let cut = *cut;
+                self.after_cut(cut, RoundEnd::Interrupted)
+            }
+            (Timer::Answer, _) if self.wait == Some(WaitKind::Permission) => {
+                self.wait = None;
+                vec![Effect::EndWait(WaitEnd::Unanswered)]
+            }
+            (Timer::LeadGrace, _) if self.lead || self.stop.is_some() => Vec::new(),
+            (Timer::LeadGrace, Phase::Round | Phase::Cut(Cut::Person)) => {
+                self.phase = Phase::Cut(Cut::LeadLost);
+                self.cut_to_end("the lead is gone and none came back")
+            }
+            (Timer::LeadGrace, Phase::Rest { .. } | Phase::Choosing) => self.lost(),
+            (Timer::CoolDown, phase) => {
+                let at_rest = matches!(phase, Phase::Rest { .. });
+                self.cooling = false;
+                if at_rest {
+                    vec![Effect::Look]
+                } else {
+                    Vec::new()
+                }
+            }
+            (
+                Timer::StopTurn | Timer::StopAll | Timer::Cut | Timer::LeadGrace | Timer::Answer,
+                _,
+            ) => Vec::new(),
+        }
+    }
+
+    fn cut(&mut self, why: &'static str) -> Vec<Effect> {
+        let mut effects = self.end_wait();
+        effects.push(Effect::Interrupt(why));
+        effects
+    }
+
+    /// Like [`Self::cut`], but this process will end, whether or not what was cut does.
+    fn cut_to_end(&mut self, why: &'static str) -> Vec<Effect> {
+        let mut effects = self.cut(why);
+        effects.push(Effect::SetTimer(Timer::Cut, CUT_WAIT));
+        effects
+    }
+
+    fn end_wait(&mut self) -> Vec<Effect> {
+        self.wait
+            .take()
+            .map(|_| Effect::EndWait(WaitEnd::Stopping))
+            .into_iter()
+            .collect()
+    }
+
+    fn lost(&mut self) -> Vec<Effect> {
+        let mut effects = self.give_back(Released::Orderly, None);
+        effects.push(Effect::Status(MemberStatus::Failed));
+        effects.push(self.end(Final::LeadLost));
+        effects
+    }
+
+    fn signalled(&mut self, signal: Signal) -> Vec<Effect> {
+        let mut effects = self.give_back(Released::Orderly, None);
+        if self.stop.is_some() {
+            effects.push(Effect::AnswerStop { clean: false });
+        }
+        effects.push(Effect::Status(MemberStatus::Stopped));
+        effects.push(self.end(Final::Signalled(signal)));
+        effects
+    }
+}

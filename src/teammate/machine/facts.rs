@@ -1,0 +1,198 @@
+//! What the machine remembers.
+
+use super::{Announcement, Config, Effect, Event, Final, Outcome, Part, Start, Stop, WaitKind};
+use crate::process::signals::Signal;
+
+/// See the module.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that hold or not beside the phase, each by itself"
+)]
+pub struct Machine {
+    pub(super) config: Config,
+    pub(super) phase: Phase,
+    pub(super) lead: bool,
+    pub(super) held: Held,
+    /// A round must begin with these as soon as one may.
+    pub(super) owed: Option<Vec<Part>>,
+    /// Something taken in, and not put before the model, starts a round.
+    pub(super) news: bool,
+    /// The text of the round before, while the reminder's round runs.
+    pub(super) reminded: Option<String>,
+    /// An answer to a question is awaited.
+    pub(super) asked: bool,
+    pub(super) plan_pending: bool,
+    pub(super) wait: Option<WaitKind>,
+    /// The team has used up what it may.
+    pub(super) limited: bool,
+    /// Its model could not be reached: it claims nothing for a while.
+    pub(super) cooling: bool,
+    /// To be said when it becomes idle.
+    pub(super) announce: Option<Announcement>,
+    pub(super) stop: Option<Stop>,
+}
+
+/// Where the teammate stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// At rest; whether that was written and announced.
+    Rest { settled: bool },
+    /// At rest with status `working`, about to begin something.
+    Choosing,
+    /// A round is under way.
+    Round,
+    /// What ran was told to stop, for this reason.
+    Cut(Cut),
+    /// About to begin the wrap-up.
+    BeforeWrapUp,
+    /// The wrap-up round is under way.
+    WrapUp,
+    /// Ended.
+    Over,
+}
+
+/// Why a round is being cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// By a person; the teammate lives on.
+    Person,
+    /// It takes too long to stop.
+    Stop,
+    /// The wrap-up takes too long.
+    WrapUp,
+    /// No lead came back.
+    LeadLost,
+    /// By a signal.
+    Signal(Signal),
+}
+
+/// Its assignment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// None.
+    Nothing,
+    /// Its own and in progress.
+    Open,
+    /// No longer its own; the directory is until the round ends.
+    Over(Outcome),
+}
+
+impl Machine {
+    /// A teammate that has not begun.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            phase: Phase::Choosing,
+            lead: false,
+            held: Held::Nothing,
+            owed: None,
+            news: false,
+            reminded: None,
+            asked: false,
+            plan_pending: false,
+            wait: None,
+            limited: false,
+            cooling: false,
+            announce: None,
+            stop: None,
+        }
+    }
+
+    /// The request to stop that it follows.
+    pub fn stop(&self) -> Option<&Stop> {
+        self.stop.as_ref()
+    }
+
+    /// Whether a look should ask the board for offered tasks.
+    pub fn wants_task(&self) -> bool {
+        let at_rest = matches!(self.phase, Phase::Rest { .. } | Phase::Choosing);
+        at_rest && self.may_claim()
+    }
+
+    pub(super) fn may_claim(&self) -> bool {
+        self.may_call() && self.held == Held::Nothing && !self.cooling && self.stop.is_none()
+    }
+
+    /// Whether a round may begin or go on.
+    pub(super) fn may_call(&self) -> bool {
+        self.lead && !self.limited
+    }
+
+    pub(super) fn started(&mut self, start: Start) -> Vec<Effect> {
+        self.lead = start.lead;
+        self.news = start.news;
+        self.plan_pending = start.plan_pending;
+        if start.task {
+            self.held = Held::Open;
+        }
+        let mut owed = Vec::new();
+        if start.prompt {
+            owed.push(Part::Prompt);
+        }
+        if start.unfinished {
+            owed.push(Part::Restarted);
+        }
+        if start.task {
+            match (start.told, start.unfinished) {
+                (false, _) => owed.push(Part::Assignment),
+                (true, false) if !start.plan_pending => owed.push(Part::Reminder),
+                (true, _) => {}
+            }
+        }
+        self.owed = (!owed.is_empty()).then_some(owed);
+        if self.lead {
+            return self.choose();
+        }
+        let mut effects = vec![Effect::SayNoLead];
+        effects.extend(self.lead_gone());
+        effects.extend(self.settle());
+        effects
+    }
+
+    /// One step. What does not fit changes nothing.
+    pub fn on(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::Started(start) => self.started(start),
+            Event::Found(found) => self.found(&found),
+            Event::Taken { news, stop } => self.taken(news, stop),
+            Event::Claimed(got) => self.claimed(got),
+            Event::ToolClaimed => {
+                self.held = Held::Open;
+                self.reminded = None;
+                Vec::new()
+            }
+            Event::TaskOver(outcome) => {
+                if self.held == Held::Open {
+                    self.held = Held::Over(outcome);
+                }
+                Vec::new()
+            }
+            Event::Asked => {
+                self.asked = true;
+                Vec::new()
+            }
+            Event::Boundary => self.boundary(),
+            Event::RoundOver(end) => self.round_over(end),
+            Event::WaitBegan(kind) => self.wait_began(kind),
+            Event::WaitOver => self.wait_over(),
+            Event::PlanSettled => {
+                self.plan_pending = false;
+                Vec::new()
+            }
+            Event::Limit(limited) => {
+                self.limited = limited;
+                Vec::new()
+            }
+            Event::LeadGone => self.lead_gone(),
+            Event::LeadCame => self.lead_came(),
+            Event::Signal(signal) => self.signal(signal),
+            Event::TimedOut(timer) => self.timed_out(timer),
+        }
+    }
+
+    pub(super) fn end(&mut self, how: Final) -> Effect {
+        self.phase = Phase::Over;
+        Effect::End(how)
+    }
+}

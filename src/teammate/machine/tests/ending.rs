@@ -1,0 +1,286 @@
+//! Ends: asked to stop, failed, out of budget, without a lead, by a signal.
+
+use super::super::{Effect, Event, Final, Found, Machine, RoundEnd, Start, Timer, WaitKind};
+use super::{LED, MAIL, NOTHING, OFFER, Told, asked_to_stop, config, done, stop, taken};
+use crate::process::signals::Signal;
+use crate::team::MemberStatus;
+
+#[test]
+fn a_stop_during_a_round_ends_the_turn_wraps_up_and_says_farewell_first() {
+    let mut told = Told::working();
+    told.on(Event::WaitBegan(WaitKind::Permission));
+    told.expect(
+        asked_to_stop(false),
+        &[
+            "Acknowledge",
+            "=Stopping",
+            "timer StopAll 108",
+            "end wait Stopping",
+            "timer StopTurn 60",
+        ],
+    )
+    .expect(asked_to_stop(false), &[])
+    .expect(Event::Boundary, &["RestAtBoundary", "TakeMail"])
+    .expect(taken(true), &["WrapUpMode", "begin [WrapUp]"])
+    .expect(Event::Boundary, &["NextTurn"])
+    .expect(
+        done("bye"),
+        &[
+            "farewell bye",
+            "release orderly -",
+            "CloseAssignment",
+            "Drain",
+            "answer stop clean=true",
+            "=Stopped",
+            "end Stopped",
+        ],
+    )
+    .expect(done("late"), &[]);
+}
+
+#[test]
+fn what_takes_too_long_is_cut_and_a_stop_always_ends() {
+    let mut told = Told::working();
+    told.on(asked_to_stop(false));
+    told.expect(Event::TimedOut(Timer::StopTurn), &["interrupt"])
+        .expect(Event::RoundOver(RoundEnd::Interrupted), &["TakeMail"])
+        .expect(taken(false), &["WrapUpMode", "begin [WrapUp]"])
+        .expect(
+            Event::TimedOut(Timer::StopAll),
+            &["interrupt", "timer Cut 3"],
+        );
+    let ending = [
+        "farewell -",
+        "release orderly -",
+        "CloseAssignment",
+        "Drain",
+        "answer stop clean=false",
+        "=Failed",
+        "end WrapUpFailed",
+    ];
+    told.expect(Event::TimedOut(Timer::Cut), &ending);
+
+    let mut told = Told::working();
+    told.on(asked_to_stop(false));
+    told.on(Event::TimedOut(Timer::StopTurn));
+    told.expect(Event::TimedOut(Timer::StopAll), &ending);
+}
+
+#[test]
+fn a_leaving_lead_gets_no_wrap_up_from_who_has_nothing_new_to_say() {
+    let skipped = [
+        "Acknowledge",
+        "=Stopping",
+        "timer StopAll 27",
+        "farewell -",
+        "Drain",
+        "answer stop clean=true",
+        "=Stopped",
+        "end Stopped",
+    ];
+    Told::idle().expect(asked_to_stop(true), &skipped);
+    let with_mail = Event::Found(Found {
+        stop: Some(stop(true)),
+        ..MAIL
+    });
+    let before = ["Acknowledge", "=Stopping", "timer StopAll 27", "TakeMail"];
+    Told::idle()
+        .expect(with_mail, &before)
+        .expect(taken(true), &["WrapUpMode", "begin [WrapUp]"]);
+    let asked = ["Acknowledge", "=Stopping", "timer StopAll 108", "TakeMail"];
+    Told::idle().expect(asked_to_stop(false), &asked);
+}
+
+#[test]
+fn a_stop_found_with_mail_at_a_boundary_keeps_the_mail() {
+    let mut told = Told::working();
+    told.on(Event::Boundary);
+    let with_stop = Event::Taken {
+        news: true,
+        stop: Some(stop(false)),
+    };
+    told.expect(
+        with_stop,
+        &[
+            "Acknowledge",
+            "=Stopping",
+            "timer StopAll 108",
+            "timer StopTurn 60",
+            "RestAtBoundary",
+            "TakeMail",
+        ],
+    )
+    .expect(taken(false), &["WrapUpMode", "begin [WrapUp]"]);
+}
+
+#[test]
+fn a_model_that_fails_gives_the_task_back() {
+    let mut told = Told::working();
+    told.expect(
+        Event::RoundOver(RoundEnd::Unreachable("529".into())),
+        &[
+            "timer CoolDown 30",
+            "error 529",
+            "release failed 529",
+            "CloseAssignment",
+            "Look",
+        ],
+    )
+    .expect(Event::Found(OFFER), &["=Idle", "idle Error Released"])
+    .expect(Event::Found(OFFER), &[])
+    .expect(Event::TimedOut(Timer::CoolDown), &["Look"])
+    .expect(Event::Found(OFFER), &["=Working", "TakeMail"]);
+
+    Told::working().expect(
+        Event::RoundOver(RoundEnd::Hopeless("401".into())),
+        &[
+            "error 401",
+            "release failed 401",
+            "CloseAssignment",
+            "=Failed",
+            "end Failed(\"401\")",
+        ],
+    );
+    Told::working().expect(
+        Event::RoundOver(RoundEnd::Declined("no".into())),
+        &["error no", "release failed no", "CloseAssignment", "Look"],
+    );
+}
+
+#[test]
+fn beyond_a_limit_nothing_is_begun_and_a_stop_needs_no_call() {
+    let mut told = Told::working();
+    told.expect(Event::Boundary, &["TakeMail"])
+        .expect(Event::Limit(true), &[])
+        .expect(taken(true), &["RestAtBoundary", "=Idle"])
+        .expect(Event::Found(MAIL), &[])
+        .expect(Event::Limit(false), &[])
+        .expect(Event::Found(NOTHING), &["=Working", "TakeMail"])
+        .expect(taken(false), &["begin []"]);
+    let mut told = Told::idle();
+    told.on(Event::Limit(true));
+    told.expect(Event::Found(OFFER), &[]);
+    told.on(asked_to_stop(false));
+    told.expect(
+        taken(false),
+        &[
+            "farewell -",
+            "Drain",
+            "answer stop clean=true",
+            "=Stopped",
+            "end Stopped",
+        ],
+    );
+}
+
+#[test]
+fn a_lost_lead_is_waited_for_and_then_missed() {
+    let mut told = Told::working();
+    told.expect(Event::LeadGone, &["timer LeadGrace 60"])
+        .expect(Event::Boundary, &["RestAtBoundary"])
+        .expect(Event::Found(MAIL), &[])
+        .expect(Event::LeadCame, &["no timer LeadGrace", "Look"])
+        .expect(Event::TimedOut(Timer::LeadGrace), &[])
+        .expect(Event::Found(NOTHING), &["=Working", "TakeMail"])
+        .expect(taken(false), &["begin []"])
+        .expect(Event::LeadGone, &["timer LeadGrace 60"])
+        .expect(
+            Event::TimedOut(Timer::LeadGrace),
+            &["interrupt", "timer Cut 3"],
+        )
+        .expect(
+            Event::RoundOver(RoundEnd::Interrupted),
+            &[
+                "release orderly -",
+                "CloseAssignment",
+                "=Failed",
+                "end LeadLost",
+            ],
+        );
+}
+
+#[test]
+fn who_was_started_by_a_person_waits_for_a_lead_without_end() {
+    let mut told = Told(Machine::new(config(true)));
+    let start = Start {
+        lead: false,
+        prompt: true,
+        ..LED
+    };
+    told.expect(Event::Started(start), &["SayNoLead", "=Idle"])
+        .expect(Event::Found(OFFER), &[])
+        .expect(Event::LeadCame, &["no timer LeadGrace", "Look"])
+        .expect(Event::Found(NOTHING), &["=Working", "TakeMail"])
+        .expect(taken(false), &["begin [Prompt]"])
+        .expect(Event::LeadGone, &[]);
+}
+
+#[test]
+fn signals_end_it_in_order_and_ctrl_c_only_cuts_what_a_lead_started() {
+    let ended = [
+        "release orderly -",
+        "CloseAssignment",
+        "=Stopped",
+        "end Signalled(Terminate)",
+    ];
+    let mut told = Told::working();
+    told.expect(
+        Event::Signal(Signal::Terminate),
+        &["interrupt", "timer Cut 3"],
+    )
+    .expect(Event::RoundOver(RoundEnd::Interrupted), &ended);
+    let mut told = Told::working();
+    told.on(Event::Signal(Signal::Terminate));
+    told.expect(Event::Signal(Signal::Terminate), &ended);
+    let idle = ["=Stopped", "end Signalled(HangUp)"];
+    Told::idle().expect(Event::Signal(Signal::HangUp), &idle);
+
+    let mut told = Told::working();
+    told.expect(Event::Signal(Signal::Interrupt), &["interrupt"])
+        .expect(Event::RoundOver(RoundEnd::Interrupted), &["Look"])
+        .expect(
+            Event::Found(NOTHING),
+            &["=Idle", "idle Waiting Interrupted"],
+        );
+    Told::idle().expect(Event::Signal(Signal::Interrupt), &[]);
+    let mut told = Told::of(true, LED);
+    told.expect(
+        Event::Signal(Signal::Interrupt),
+        &["=Stopped", "end Signalled(Interrupt)"],
+    );
+}
+
+/// Whatever comes afterwards, the end is the end.
+#[test]
+fn nothing_happens_after_the_end() {
+    let events = [
+        Event::Found(MAIL),
+        asked_to_stop(false),
+        taken(true),
+        Event::Claimed(true),
+        Event::Boundary,
+        done("x"),
+        Event::LeadCame,
+        Event::Signal(Signal::Terminate),
+        Event::TimedOut(Timer::StopAll),
+        Event::TimedOut(Timer::Cut),
+        Event::TimedOut(Timer::CoolDown),
+    ];
+    let mut told = Told::idle();
+    told.on(Event::Signal(Signal::Terminate));
+    for event in events {
+        let said = format!("{event:?}");
+        let effects = told.0.on(event);
+        let harmless = effects.iter().all(|effect| {
+            matches!(
+                effect,
+                Effect::ClearTimer(_)
+                    | Effect::SetTimer(..)
+                    | Effect::Acknowledge
+                    | Effect::Status(MemberStatus::Stopping)
+            )
+        });
+        assert!(harmless, "{said}: {effects:?}");
+        assert!(!effects.contains(&Effect::End(Final::Stopped)));
+    }
+}
