@@ -5,7 +5,7 @@
 //! | layer | modules |
 //! | --- | --- |
 //! | 6 | `cli`: arguments, exit codes, the only writer to the terminal |
-//! | 5 | `lead`: the session's loop; [`teammate`]: one worker's loop |
+//! | 5 | [`lead`]: the session's loop; [`teammate`]: one worker's loop |
 //! | 4 | [`agent`]: one agent's thinking loop |
 //! | 3 | [`tool`]: what models may do; [`config`]: settings and where each came from |
 //! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], [`policy`], [`model`] |
@@ -19,6 +19,7 @@ pub mod clock;
 pub mod config;
 pub mod conversation;
 pub mod ids;
+pub mod lead;
 pub mod mailbox;
 pub mod model;
 pub mod policy;

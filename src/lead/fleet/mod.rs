@@ -1,0 +1,13 @@
+//! The teammates' processes as state machines: `unit` decides for one of them, [`Fleet`] holds them all. Pure; the effects
+//! are carried out by `supervisor`.
+
+mod unit;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+use unit::Phase;
+pub(super) use unit::{Effect, Ending, Happened, Tie, Unit, ending};
+pub(super) use units::Fleet;

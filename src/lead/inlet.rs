@@ -1,0 +1,115 @@
+//! The one channel into the session's loop: everybody else only sends.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Instant;
+
+use crate::agent::Report;
+use crate::clock;
+use crate::ids::{AgentName, RequestId};
+use crate::process::guard::ShellResult;
+use crate::process::signals::Signal;
+use crate::tool::{Answer, HostCall};
+
+/// Whatever the loop wakes up for.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// The person entered a line; when it was read.
+    Line(String, Instant),
+    /// The person entered a line at the prompt for messages.
+    Words(String),
+    /// The person entered a line at the prompt of this question.
+    Reply(RequestId, String),
+    /// The person's input has ended.
+    EndOfInput,
+    /// Ctrl-C: cut the running turn; twice within 2 s: leave.
+    Interrupt,
+    /// Esc: cut the running turn.
+    Cut,
+    /// A signal to this process.
+    Signal(Signal),
+    /// A watched file may have changed.
+    Changed(PathBuf),
+    /// Something to show from a thread of the runtime.
+    Notice(String),
+    /// A teammate's process, started for the `epoch`th time, has ended.
+    Exited {
+        /// Whose.
+        name: AgentName,
+        /// Which start of it.
+        epoch: u64,
+        /// How.
+        status: ExitStatus,
+    },
+    /// The lock of an adopted teammate has become free.
+    LockFree(AgentName),
+    /// From the worker thread of the lead's model.
+    Report(Report),
+    /// A tool of the lead wants something of the loop.
+    Host(HostCall, Sender<Answer>),
+    /// The person's own command has ended.
+    Shell {
+        /// As typed.
+        command: String,
+        /// How it went.
+        outcome: std::io::Result<ShellResult>,
+    },
+}
+
+/// The way into the session, for whoever reads the person's input and signals. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Inlet(pub(super) Sender<Event>);
+
+/// The session's end of the channel, handed to [`super::run`].
+#[derive(Debug)]
+pub struct Inbound(pub(super) Receiver<Event>);
+
+/// A new channel into a session.
+pub fn inlet() -> (Inlet, Inbound) {
+    let (send, receive) = channel();
+    (Inlet(send), Inbound(receive))
+}
+
+impl Inlet {
+    /// A line was read just now. It answers an open question only if that was open before this call.
+    pub fn line(&self, text: impl Into<String>) {
+        self.put(Event::Line(text.into(), clock::instant()));
+    }
+
+    /// A line was entered where a message was asked for: it answers no question, even if one has opened meanwhile.
+    pub fn words(&self, text: impl Into<String>) {
+        self.put(Event::Words(text.into()));
+    }
+
+    /// A line was entered at the prompt of this question: it answers no other.
+    pub fn reply(&self, question: RequestId, text: impl Into<String>) {
+        self.put(Event::Reply(question, text.into()));
+    }
+
+    /// There will be no more lines: every question is answered no, and the session ends as `-p` does (or leaves, on a
+    /// terminal).
+    pub fn end_of_input(&self) {
+        self.put(Event::EndOfInput);
+    }
+
+    /// Ctrl-C with no text typed: cuts the running turn; again within 2 s begins to leave; while leaving, ends all at once.
+    pub fn interrupt(&self) {
+        self.put(Event::Interrupt);
+    }
+
+    /// Esc: cuts the running turn.
+    pub fn cut(&self) {
+        self.put(Event::Cut);
+    }
+
+    /// A signal to this process. On a terminal without `-p`, [`Signal::Interrupt`] is the same as [`Self::interrupt`].
+    pub fn signal(&self, signal: Signal) {
+        self.put(Event::Signal(signal));
+    }
+
+    /// A session that has ended hears nothing more.
+    pub(super) fn put(&self, event: Event) {
+        drop(self.0.send(event));
+    }
+}

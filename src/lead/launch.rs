@@ -1,0 +1,122 @@
+//! Starting a teammate's process: our own binary under the name `teammate`, keys through its standard input only.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::ids::{AgentName, TaskId};
+use crate::process::child::{self, Child};
+use crate::store::{Durability, jsonl};
+use crate::workspace::Workspace;
+
+/// How much of a log's end is looked at, in bytes, and shown, in lines.
+const TAIL_BYTES: u64 = 4096;
+const TAIL_LINES: usize = 12;
+
+/// What is the same for every teammate of this lead.
+pub(super) struct Launcher {
+    /// This program.
+    pub(super) program: PathBuf,
+    pub(super) workspace: Workspace,
+    /// Holds no key.
+    pub(super) environment: Vec<(OsString, OsString)>,
+    /// Credentials as one JSON object.
+    pub(super) keys: Vec<u8>,
+}
+
+/// How one teammate is started, also again after a crash.
+#[derive(Debug, Clone)]
+pub(super) struct Orders {
+    pub(super) name: AgentName,
+    pub(super) role: String,
+    pub(super) prompt: String,
+    pub(super) require_plan: bool,
+    /// `provider:name`
+    pub(super) model: String,
+}
+
+/// A started process.
+#[derive(Debug)]
+pub(super) struct Launched {
+    pub(super) child: Child,
+    /// The length of the log before it.
+    pub(super) log_from: u64,
+}
+
+impl Launcher {
+    /// Starts the process. `task` is claimed for it already.
+    pub(super) fn start(&self, orders: &Orders, task: Option<&TaskId>) -> io::Result<Launched> {
+        let (log, log_from) = self.open_log(&orders.name)?;
+        let mut command = Command::new(&self.program);
+        command
+            .arg0("teammate")
+            .args(["--name", orders.name.as_str(), "--root"])
+            .arg(self.workspace.root())
+            .args(["--role", &orders.role, "--model", &orders.model])
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.workspace.root())
+            .stdin(Stdio::piped())
+            .stdout(log.try_clone()?)
+            .stderr(log);
+        if !orders.prompt.is_empty() {
+            command.args(["--prompt", &orders.prompt]);
+        }
+        if let Some(task) = task {
+            command.args(["--task", task.as_str()]);
+        }
+        if orders.require_plan {
+            command.arg("--require-plan");
+        }
+        command.arg("--keys-on-stdin");
+        let (child, mut pipes) = child::spawn(&mut command)?;
+        if let Some(mut stdin) = pipes.stdin.take()
+            && let Err(error) = stdin.write_all(&self.keys)
+        {
+            // It ended at once: its exit says why.
+            tracing::info!(%error, name = %orders.name, "the keys were not taken");
+        }
+        Ok(Launched { child, log_from })
+    }
+
+    fn open_log(&self, name: &AgentName) -> io::Result<(File, u64)> {
+        let log = jsonl::open_append(&self.workspace.log(name), Durability::Process)
+            .map_err(|error| error.source)?;
+        let length = log.metadata()?.len();
+        Ok((log, length))
+    }
+
+    /// The last lines that `name` has logged since the log had `from` bytes; empty if there are none.
+    pub(super) fn log_tail(&self, name: &AgentName, from: u64) -> String {
+        self.read_tail(name, from).unwrap_or_default()
+    }
+
+    fn read_tail(&self, name: &AgentName, from: u64) -> io::Result<String> {
+        let mut log = File::open(self.workspace.log(name))?;
+        let start = log.metadata()?.len().saturating_sub(TAIL_BYTES).max(from);
+        log.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        log.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+        Ok(last_lines(&String::from_utf8_lossy(&bytes), TAIL_LINES))
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_is_the_last_lines() {
+        assert_eq!(last_lines("", 2), "");
+        assert_eq!(last_lines("a\n", 2), "a");
+        assert_eq!(last_lines("a\nb\nc\n\n", 2), "b\nc");
+    }
+}

@@ -1,0 +1,75 @@
+//! Mail of the lead: taken in, shown, and turned into what the protocols want. A message alone decides nothing.
+
+use super::Shown;
+use super::session::Session;
+use crate::clock::Timestamp;
+use crate::conversation::Record;
+use crate::ids::{AgentName, RequestId};
+use crate::mailbox::{Kind, Message};
+
+impl Session {
+    /// Takes all mail in. An error means that the transcript cannot be written: the session cannot go on.
+    pub(super) fn take_mail(&mut self) -> anyhow::Result<()> {
+        let intake = self.mind.inbox.take_in(self.mind.thinker.transcript())?;
+        for text in intake.damaged {
+            self.say(text);
+        }
+        self.receive(intake.messages)
+    }
+
+    /// Deals with messages that the transcript holds already.
+    pub(super) fn receive(&mut self, messages: Vec<Message>) -> anyhow::Result<()> {
+        let mut done = Vec::new();
+        for message in messages {
+            self.meet(&message.from);
+            if message.kind.is_control() {
+                self.on_control(&message);
+                done.push(message.id);
+            } else {
+                self.notice_farewell(&message);
+                self.ui.show(Shown::Mail(message.clone()));
+                self.mind.waiting.push(message);
+            }
+        }
+        if done.is_empty() {
+            return Ok(());
+        }
+        Ok(self.mind.thinker.transcript().append(&Record::User {
+            text: String::new(),
+            mail: done,
+            at: Timestamp::now(),
+        })?)
+    }
+
+    /// A teammate that a person has started makes itself known by its mail.
+    fn meet(&mut self, from: &str) {
+        if let Ok(name) = AgentName::parse_teammate(from)
+            && self.fleet.get(&name).is_none_or(|unit| !unit.is_there())
+        {
+            self.adopt(&name);
+        }
+    }
+
+    /// A farewell comes just before its sender's process ends.
+    fn notice_farewell(&mut self, message: &Message) {
+        let farewell =
+            message.kind == Kind::Result && message.summary.as_deref() == Some("farewell");
+        if let (true, Ok(name)) = (farewell, AgentName::parse_teammate(&message.from)) {
+            self.crew.farewells.insert(name);
+        }
+    }
+
+    /// Control mail is a hint to look at its request.
+    fn on_control(&mut self, message: &Message) {
+        let id = message.meta("request_id").map(RequestId::parse);
+        match (&message.kind, id) {
+            (
+                Kind::PlanApprovalRequest | Kind::PermissionRequest | Kind::ShutdownResponse,
+                Some(Ok(id)),
+            ) => self.on_request(&id),
+            (kind, _) => {
+                tracing::info!(from = message.from, ?kind, "control mail without effect");
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The lead's session: one loop that owns all state, the fleet of teammates, and the person's questions (SPEC §6).
+//!
+//! [`run`] is the whole session. The person's side comes in through an [`Inlet`] and goes out through a [`Ui`]; neither
+//! knows a terminal. Pure decisions (`fleet`, `questions`, `answers`, `headless`, `proposals`, `slash`) stand beside the
+//! files that carry them out.
+
+mod agreed;
+mod answers;
+mod approvals;
+mod commands;
+mod ends;
+mod fleet;
+mod headless;
+mod history;
+mod host;
+pub mod inlet;
+mod launch;
+mod leaving;
+mod mail;
+mod mind;
+pub mod options;
+mod person;
+mod proposals;
+mod questions;
+mod recover;
+mod revive;
+pub mod session;
+mod slash;
+mod spawn;
+mod stall;
+mod start;
+mod still;
+mod supervisor;
+mod talk;
+pub mod ui;
+
+pub use inlet::{Inbound, Inlet, inlet};
+pub use options::{EndStatus, Resume, RunError, SessionOptions, SessionResult};
+pub use session::run;
+pub use ui::{
+    Account, Answering, Lost, PromptFor, ShellEnd, Shown, TaskNews, TeammateNews, Ui, View,
+};

@@ -1,0 +1,197 @@
+//! Teammates that work without a sign (SPEC §6.5). [`Stalls`] is pure; a tool that runs is a sign, seen in the transcript.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::session::Session;
+use crate::clock;
+use crate::ids::AgentName;
+use crate::mailbox::Kind;
+use crate::team::MemberStatus;
+
+/// How much of a transcript's end is looked at, in bytes.
+const TAIL: u64 = 1024 * 1024;
+
+/// Since when each working teammate has finished no turn. Monotonic time: the machine's sleep does not count.
+#[derive(Debug, Default)]
+pub(super) struct Stalls {
+    working: BTreeMap<AgentName, Sign>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sign {
+    turns: u64,
+    since: Instant,
+    told: bool,
+}
+
+impl Stalls {
+    /// A record as it is now.
+    pub(super) fn observe(
+        &mut self,
+        name: &AgentName,
+        status: MemberStatus,
+        turns: u64,
+        now: Instant,
+    ) {
+        if status != MemberStatus::Working {
+            self.working.remove(name);
+            return;
+        }
+        let fresh = Sign {
+            turns,
+            since: now,
+            told: false,
+        };
+        let sign = self.working.entry(name.clone()).or_insert(fresh);
+        if sign.turns != turns {
+            *sign = fresh;
+        }
+    }
+
+    /// A sign of life without a finished turn.
+    pub(super) fn lives(&mut self, name: &AgentName, now: Instant) {
+        if let Some(sign) = self.working.get_mut(name) {
+            sign.since = now;
+        }
+    }
+
+    /// Those without a sign for `limit`, each once.
+    pub(super) fn due(&mut self, limit: Duration, now: Instant) -> Vec<AgentName> {
+        let mut due = Vec::new();
+        for (name, sign) in &mut self.working {
+            if !sign.told && now.saturating_duration_since(sign.since) >= limit {
+                sign.told = true;
+                due.push(name.clone());
+            }
+        }
+        due
+    }
+
+    /// Takes back that `name` was told of.
+    fn again(&mut self, name: &AgentName) {
+        if let Some(sign) = self.working.get_mut(name) {
+            sign.told = false;
+        }
+    }
+
+    /// When [`Self::due`] will name somebody.
+    pub(super) fn deadline(&self, limit: Duration) -> Option<Instant> {
+        self.working
+            .values()
+            .filter(|sign| !sign.told)
+            .map(|sign| sign.since + limit)
+            .min()
+    }
+}
+
+impl Session {
+    /// How long a working teammate may give no sign.
+    pub(super) fn stall_limit(&self) -> Duration {
+        Duration::from_secs(self.options.settings.stall_secs.unwrap_or(600))
+    }
+
+    /// Tells of those that have given no sign for too long.
+    pub(super) fn report_stalls(&mut self) {
+        let (limit, now) = (self.stall_limit(), clock::instant());
+        for name in self.stalls.due(limit, now) {
+            if runs_a_tool(&self.files.workspace.transcript(&name)) {
+                self.stalls.lives(&name, now);
+                self.stalls.again(&name);
+                continue;
+            }
+            let text = format!(
+                "{name} works without a sign for {} s; its model may hang; /team interrupt {name} ends the call, /team kill {name} the process",
+                limit.as_secs()
+            );
+            self.say(text);
+            let text = format!("has finished no turn for {} s", limit.as_secs());
+            self.tell_model(&name, Kind::ErrorReport, text);
+        }
+    }
+}
+
+/// Whether the transcript ends with a call that has no result yet.
+fn runs_a_tool(path: &Path) -> bool {
+    tail(path).is_ok_and(|text| has_open_call(&text))
+}
+
+fn tail(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn has_open_call(text: &str) -> bool {
+    let mut open: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let Ok(record) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
+        match record["type"].as_str() {
+            Some("assistant") => {
+                let blocks = record["content"].as_array().map_or(&[][..], Vec::as_slice);
+                open = blocks
+                    .iter()
+                    .filter(|block| block["type"] == "tool_use")
+                    .filter_map(|block| block["id"].as_str().map(str::to_owned))
+                    .collect();
+            }
+            Some("result") => open.retain(|id| record["tool_use_id"] != id.as_str()),
+            Some("user" | "interrupted") => open.clear(),
+            _ => {}
+        }
+    }
+    !open.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_working_teammate_without_a_finished_turn_is_due_and_once() {
+        let (name, now) = (AgentName::parse("alice").unwrap(), clock::instant());
+        let (limit, second) = (Duration::from_secs(10), Duration::from_secs(1));
+        let mut stalls = Stalls::default();
+        stalls.observe(&name, MemberStatus::Working, 1, now);
+        stalls.observe(&name, MemberStatus::Working, 1, now + second);
+        assert_eq!(stalls.deadline(limit), Some(now + limit));
+        assert_eq!(stalls.due(limit, now + limit), vec![name.clone()]);
+        assert!(stalls.due(limit, now + limit * 2).is_empty());
+        assert_eq!(stalls.deadline(limit), None);
+        stalls.observe(&name, MemberStatus::Working, 2, now + limit);
+        assert!(stalls.due(limit, now + limit + second).is_empty());
+        stalls.lives(&name, now + limit * 2);
+        assert!(stalls.due(limit, now + limit * 2 + second).is_empty());
+        stalls.observe(&name, MemberStatus::Idle, 2, now);
+        assert!(stalls.due(limit, now + limit * 9).is_empty());
+    }
+
+    #[test]
+    fn a_call_without_a_result_is_a_tool_that_runs() {
+        let call = r#"{"type":"assistant","content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}]}"#;
+        let result = |id: &str| format!(r#"{{"type":"result","tool_use_id":"{id}"}}"#);
+        let user = r#"{"type":"user","text":"x"}"#;
+        for (lines, open) in [
+            (vec![user.to_owned()], false),
+            (vec![user.to_owned(), call.to_owned()], true),
+            (vec![call.to_owned(), result("a")], true),
+            (
+                vec!["torn".into(), call.to_owned(), result("a"), result("b")],
+                false,
+            ),
+            (vec![call.to_owned(), user.to_owned()], false),
+        ] {
+            assert_eq!(has_open_call(&lines.join("\n")), open, "{lines:?}");
+        }
+    }
+}

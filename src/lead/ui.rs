@@ -1,0 +1,198 @@
+//! Everything a person or another program may see of a session, structured and unrendered.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::board::{Task, TaskView};
+use crate::conversation::ToolCall;
+use crate::ids::{AgentName, SessionId, TaskId};
+use crate::mailbox::Message;
+use crate::process::guard::ShellResult;
+use crate::request::Record;
+use crate::team::Member;
+use crate::team::usage::Spent;
+
+/// Where a session shows itself. Called from the session's loop only; must not block for long.
+pub trait Ui: Send {
+    /// Shows one item.
+    fn show(&mut self, item: Shown);
+}
+
+/// Something to see.
+#[derive(Debug, Clone)]
+pub enum Shown {
+    /// The session has begun: the first item.
+    Started {
+        /// Its id.
+        session: SessionId,
+        /// The lead's model, `provider:name`.
+        model: String,
+        /// Whether an earlier conversation goes on.
+        resumed: bool,
+    },
+    /// What the start found and put in order; not shown when there was nothing.
+    Recovered(Account),
+    /// Text of the lead's model as it streams; void if [`Shown::Retrying`] or [`Shown::Interrupted`] follows.
+    Delta(String),
+    /// The whole text of a reply of the lead's model, after its deltas.
+    Text(String),
+    /// The lead's model starts a tool.
+    ToolUse(ToolCall),
+    /// A tool of the lead's model has ended.
+    ToolResult {
+        /// The call.
+        call: ToolCall,
+        /// What the model is told.
+        output: String,
+        /// Whether it succeeded.
+        ok: bool,
+    },
+    /// The running turn was cut.
+    Interrupted,
+    /// A message to the lead or the person that is not control mail.
+    Mail(Message),
+    /// A task changed, by whomever.
+    Task(TaskNews),
+    /// A teammate changed.
+    Teammate(TeammateNews),
+    /// A question or another request was opened; questions are shown in full by [`PromptFor::Question`].
+    RequestOpened(Record),
+    /// It got its final state: the record says which, by whom, and the comment.
+    RequestClosed(Record),
+    /// A model call is tried again after a pause.
+    Retrying {
+        /// Why.
+        why: String,
+        /// The pause.
+        wait: Duration,
+    },
+    /// One line for the person.
+    Notice(String),
+    /// One line about something that failed.
+    Error(String),
+    /// The answer to a command of the person.
+    View(View),
+    /// The person's own command has ended.
+    Shell {
+        /// As typed, without the `!`.
+        command: String,
+        /// How it went.
+        end: ShellEnd,
+    },
+    /// Leaving: whom the lead still waits for; empty when all have ended.
+    Leaving(Vec<AgentName>),
+    /// A line of the person has reached the session: another prompt asks for another line.
+    LineTaken,
+    /// What the next line will be taken for. Not shown again while it stays the same, except that a question is repeated
+    /// after a wrong answer.
+    Prompt(PromptFor),
+}
+
+/// What the next line of the person is for. Without a terminal exactly one line may be read after each
+/// [`PromptFor::Message`] or [`PromptFor::Question`], and none after [`PromptFor::Nothing`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum PromptFor {
+    /// A message to the lead, or a command.
+    Message,
+    /// The answer to this question.
+    Question(Box<Answering>),
+    /// The lead works: a line is queued (terminal), none is read (elsewhere).
+    Nothing,
+}
+
+/// An open question of the person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answering {
+    /// Its record: the proposal, plan, or call is in the payload as the type that the tool layer defines.
+    pub record: Record,
+    /// How many others wait behind it.
+    pub behind: usize,
+    /// Why the last line was no answer to it.
+    pub again: Option<String>,
+}
+
+/// A change of a task.
+#[derive(Debug, Clone)]
+pub struct TaskNews {
+    /// The task now.
+    pub task: Box<Task>,
+    /// Who changed it, as the journal says.
+    pub by: String,
+    /// What changed: `{"status": {"old": …, "new": …}, …}`.
+    pub change: serde_json::Value,
+}
+
+/// A change of a teammate.
+#[derive(Debug, Clone)]
+pub struct TeammateNews {
+    /// Its record now.
+    pub member: Box<Member>,
+    /// Whether its process lives.
+    pub alive: bool,
+    /// What happened beyond a change of status, such as the end of its log after a crash.
+    pub note: Option<String>,
+}
+
+/// The answer to a command of the person.
+#[derive(Debug, Clone)]
+pub enum View {
+    /// `/help`: command, arguments, what it does.
+    Help(Vec<(&'static str, &'static str, &'static str)>),
+    /// `/team`: members with whether they live, and the open requests.
+    Team(Vec<(Member, bool)>, Vec<Record>),
+    /// `/team permissions`, `/team plans`, `/team shutdown NAME`.
+    Requests(Vec<Record>),
+    /// `/tasks`
+    Tasks(Vec<TaskView>),
+    /// `/tasks ID`
+    Task(Box<TaskView>),
+    /// `/mail`: messages that wait, by mailbox.
+    Mail(BTreeMap<AgentName, Vec<Message>>),
+    /// `/usage` in this session.
+    Usage(BTreeMap<AgentName, Spent>),
+}
+
+/// How the person's own command ended.
+#[derive(Debug, Clone)]
+pub enum ShellEnd {
+    /// It ran.
+    Ran(ShellResult),
+    /// It could not be started.
+    NotRun(String),
+}
+
+/// What the start found and put in order (SPEC §15).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Account {
+    /// Teammates that live and were taken over.
+    pub adopted: Vec<AgentName>,
+    /// Teammates whose process is gone.
+    pub lost: Vec<Lost>,
+    /// Tasks of dead owners, given back: id, subject, former owner.
+    pub released: Vec<(TaskId, String, AgentName)>,
+    /// Starts that a crash cut short, undone.
+    pub undone: Vec<AgentName>,
+    /// Requests of dead askers, withdrawn.
+    pub withdrawn: Vec<Record>,
+    /// Open questions that are shown again.
+    pub questions: Vec<Record>,
+    /// Open tasks by id and subject, at most 50.
+    pub open: Vec<(TaskId, String)>,
+    /// How many open tasks there are besides.
+    pub more_open: usize,
+    /// Damaged files of the board.
+    pub damaged: Vec<String>,
+    /// Messages that had been taken in but not put before the model.
+    pub mail: usize,
+}
+
+/// A teammate whose process is gone without having stopped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lost {
+    /// Its name.
+    pub name: AgentName,
+    /// Its role.
+    pub role: String,
+    /// Why, as far as known, such as `lead lost`.
+    pub why: String,
+}
