@@ -4,7 +4,7 @@
 //!
 //! | layer | modules |
 //! | --- | --- |
-//! | 6 | `cli`: arguments, exit codes, the only writer to the terminal |
+//! | 6 | [`cli`]: arguments, exit codes, the only writer to the terminal |
 //! | 5 | [`lead`]: the session's loop; [`teammate`]: one worker's loop |
 //! | 4 | [`agent`]: one agent's thinking loop |
 //! | 3 | [`tool`]: what models may do; [`config`]: settings and where each came from |
@@ -15,6 +15,7 @@
 pub mod agent;
 pub mod board;
 pub mod cancel;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod conversation;

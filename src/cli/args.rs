@@ -1,0 +1,240 @@
+//! The command line of `lead` (SPEC §14).
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::shell::ColorChoice;
+use super::verbs::{mail, permission, plan, task, team};
+use crate::policy::Mode;
+
+/// A team of coding agents that lives in plain files.
+///
+/// Without a verb: a session with the lead of this workspace.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lead",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// What holds for every verb.
+    #[command(flatten)]
+    pub global: Global,
+    /// What holds for a session.
+    #[command(flatten)]
+    pub session: SessionArgs,
+    /// A verb; none is a session.
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+}
+
+/// Flags of every verb.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// The workspace; else the one around the current directory
+    #[arg(long, global = true, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// When to colour
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
+}
+
+/// Flags of a session.
+#[derive(Debug, Args, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "flags are flags")]
+pub struct SessionArgs {
+    /// One goal, no questions: works until nothing can move without a person, then prints the result
+    #[arg(short = 'p', long = "print", value_name = "GOAL")]
+    pub goal: Option<String>,
+    /// Accept team proposals and plans without asking
+    #[arg(short, long)]
+    pub yes: bool,
+    /// What `-p` prints on standard output
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        requires = "goal"
+    )]
+    pub output_format: OutputFormat,
+    /// The lead's model, PROVIDER:NAME with anthropic, openai, ollama, or script
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// The teammates' model; else the lead's
+    #[arg(long, value_name = "MODEL")]
+    pub teammate_model: Option<String>,
+    /// How many teammates may be alive at once
+    #[arg(long, value_name = "N")]
+    pub max_teammates: Option<usize>,
+    /// What becomes of permission questions
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub permissions: Option<PermissionMode>,
+    /// End when the team has used so many tokens (input, output, cache writes)
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+    /// End after so many model calls of the team
+    #[arg(long, value_name = "N")]
+    pub max_turns: Option<u64>,
+    /// End after so long, such as 90, 90s, 15m, 2h
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub max_time: Option<u64>,
+    /// Go on with the last conversation
+    #[arg(long = "continue", conflicts_with = "resume")]
+    pub continue_last: bool,
+    /// Go on with that conversation
+    #[arg(long, value_name = "ID")]
+    pub resume: Option<String>,
+    /// Let the workspace's own settings and roles count in full in this run
+    #[arg(long)]
+    pub trust: bool,
+    /// Plain lines on a terminal: no line editor
+    #[arg(long)]
+    pub plain: bool,
+    /// Show what the lead's tools answer
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// What `-p` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum OutputFormat {
+    /// The lead's last text.
+    #[default]
+    Text,
+    /// One object at the end.
+    Json,
+    /// One event a line as it happens, the object last.
+    StreamJson,
+}
+
+/// [`Mode`] as a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PermissionMode {
+    /// What a rule says to ask is asked.
+    Ask,
+    /// Every edit and every command is asked about.
+    Confirm,
+    /// What would be asked is denied.
+    Deny,
+    /// What would be asked is allowed.
+    Bypass,
+}
+
+impl From<PermissionMode> for Mode {
+    fn from(mode: PermissionMode) -> Self {
+        match mode {
+            PermissionMode::Ask => Self::Ask,
+            PermissionMode::Confirm => Self::Confirm,
+            PermissionMode::Deny => Self::Deny,
+            PermissionMode::Bypass => Self::Bypass,
+        }
+    }
+}
+
+/// Verbs: they work from another terminal while a lead runs, or with none.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// The whole machinery on a scratch repository: scripted model, real processes
+    Demo {
+        /// Let a scripted person answer the questions
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Who is there, what is open, what waits for an answer
+    Status {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look at the tasks and change them
+    #[command(subcommand)]
+    Task(task::TaskVerb),
+    /// Look at waiting messages and send one
+    #[command(subcommand)]
+    Mail(mail::MailVerb),
+    /// Look at plans and decide on them
+    #[command(subcommand)]
+    Plan(plan::PlanVerb),
+    /// Look at permission questions, answer them, and try rules
+    #[command(subcommand)]
+    Permission(permission::PermissionVerb),
+    /// The teammates
+    #[command(subcommand)]
+    Team(team::TeamVerb),
+    /// What the team has used
+    Usage {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// The settings in force, with where each came from
+    Config {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+        /// `schema` prints a JSON Schema of the settings file instead
+        #[arg(value_enum)]
+        what: Option<ConfigWhat>,
+    },
+}
+
+/// What `lead config` prints besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfigWhat {
+    /// The JSON Schema.
+    Schema,
+}
+
+impl Verb {
+    /// Whether it changes nothing, so that an agent's tool may use it too (SPEC §5.5).
+    pub fn only_reads(&self) -> bool {
+        match self {
+            Self::Status { .. } | Self::Usage { .. } | Self::Config { .. } | Self::Team(_) => true,
+            Self::Demo { .. } => false,
+            Self::Task(verb) => verb.only_reads(),
+            Self::Mail(verb) => verb.only_reads(),
+            Self::Plan(verb) => verb.only_reads(),
+            Self::Permission(verb) => verb.only_reads(),
+        }
+    }
+}
+
+/// A length of time in seconds: a number with `s`, `m`, `h`, or nothing for seconds.
+fn seconds(text: &str) -> Result<u64, String> {
+    let (number, unit) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], 60),
+        Some((at, 'h')) => (&text[..at], 3600),
+        _ => (text, 1),
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(|| "a time is a whole number with s, m, or h, such as 15m".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(seconds("90"), Ok(90));
+        assert_eq!(seconds("15m"), Ok(900));
+        assert_eq!(seconds("2h"), Ok(7200));
+        for bad in ["", "m", "-1", "1.5h", "1d", "99999999999999999h", "1ü"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+}

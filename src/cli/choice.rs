@@ -1,0 +1,51 @@
+//! Which model works when nobody names one (SPEC §12).
+
+use super::exit::Failure;
+use crate::config::Settings;
+use crate::model::{Credentials, ModelSpec, spec};
+
+const ANTHROPIC: &str = "anthropic:claude-sonnet-5-5";
+const OPENAI: &str = "openai:gpt-5.4";
+const OLLAMA: &str = "ollama:qwen3-coder";
+
+/// The lead's model: the settings', else the first provider that can be used.
+pub fn lead_model(settings: &Settings, credentials: &Credentials) -> Result<ModelSpec, Failure> {
+    if let Some(text) = &settings.model {
+        return parse(text);
+    }
+    let set = |key: &Option<String>| key.is_some();
+    if set(&credentials.anthropic_key) || set(&credentials.anthropic_token) {
+        return parse(ANTHROPIC);
+    }
+    if set(&credentials.openai_key) {
+        return parse(OPENAI);
+    }
+    if spec::ollama_answers(credentials) {
+        return parse(OLLAMA);
+    }
+    Err(Failure::usage(
+        "no model; no key is set and no Ollama answers; set ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama, \
+         name one with --model PROVIDER:NAME, or try `lead demo`, which needs none",
+    ))
+}
+
+/// The teammates' model: the settings', else the lead's.
+pub fn teammate_model(settings: &Settings, lead: &ModelSpec) -> Result<ModelSpec, Failure> {
+    settings
+        .teammate_model
+        .as_deref()
+        .map_or_else(|| Ok(lead.clone()), parse)
+}
+
+/// Reads a model as named. A script's path becomes absolute here: teammates run in other directories.
+pub fn parse(text: &str) -> Result<ModelSpec, Failure> {
+    let spec = ModelSpec::parse(text)
+        .map_err(|error| Failure::usage(format!("{error}; nothing was started")))?;
+    match spec {
+        ModelSpec::Script(path) => {
+            let path = std::path::absolute(&path).unwrap_or(path);
+            Ok(ModelSpec::Script(path))
+        }
+        other => Ok(other),
+    }
+}

@@ -1,0 +1,87 @@
+//! `lead demo`: a scripted team on a scratch repository, with real processes, files and git.
+//!
+//! Only the model is scripted (`script.json`); tasks, mail, requests, worktree, edits and commands are those of any session.
+
+mod person;
+mod project;
+mod report;
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use super::exit::{Kind, Outcome};
+use super::place::Place;
+use super::shell;
+use crate::config::{Settings, env};
+use crate::ids::AgentName;
+use crate::lead::{self, EndStatus, Resume, SessionOptions};
+use crate::model::{Credentials, ModelSpec};
+use crate::process::signals;
+use crate::workspace::Workspace;
+use person::Person;
+use project::Project;
+
+/// A scripted person does not hesitate, so a demo that takes longer is stuck.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// Runs the demo; with `yes` a scripted person answers the questions.
+pub fn run(place: &Place, yes: bool) -> Outcome {
+    let (inlet, inbound) = lead::inlet();
+    let to_signals = inlet.clone();
+    signals::listen(move |signal| to_signals.signal(signal));
+    let project = Project::make(&place.environment)?;
+    introduce(place, &project);
+    let options = options(place, &project, yes);
+    let style = place.style;
+    let person = Person::new(style, inlet.clone(), yes);
+    let ended = lead::run(options, Box::new(person), inlet, inbound)?;
+    report::print(place, &project, &ended)?;
+    Ok(match ended.status {
+        EndStatus::Completed => Kind::Completed,
+        EndStatus::Interrupted => Kind::Interrupted,
+        EndStatus::Limit => Kind::Limit,
+        EndStatus::Incomplete | EndStatus::Failed => Kind::Failed,
+    })
+}
+
+fn introduce(place: &Place, project: &Project) {
+    let style = place.style;
+    shell::out_line(&style.bold("A team at work on a scratch repository."));
+    shell::out_line(
+        "The model is scripted: what the agents say and call is read from a file. Everything else is real: each teammate is a \
+         process, tasks and mail are files, edits, commands, git and the questions are those of any session.",
+    );
+    shell::out_line(&format!(
+        "{} {}\n",
+        style.bold("directory"),
+        project.root().display()
+    ));
+}
+
+fn options(place: &Place, project: &Project, yes: bool) -> SessionOptions {
+    let environment = &place.environment;
+    let mut settings = Settings::default();
+    if yes {
+        settings.limits.seconds = Some(LONGEST.as_secs());
+    }
+    let model = ModelSpec::Script(project.script());
+    settings.model = Some(model.to_string());
+    settings.teammate_model = Some(model.to_string());
+    SessionOptions {
+        workspace: Workspace::at(project.root().to_path_buf()),
+        settings,
+        credentials: Credentials::default(),
+        teammate_model: model.clone(),
+        model,
+        yes: false,
+        goal: None,
+        terminal: !yes && std::io::stdin().is_terminal(),
+        home: environment.home.clone(),
+        tool_env: env::for_tools(environment, &[], &AgentName::lead(), project.root()),
+        person_env: environment.all.clone(),
+        teammate_env: env::for_teammates(environment),
+        resume: Resume::New,
+        warnings: Vec::new(),
+        poll_only: false,
+    }
+}

@@ -1,0 +1,4 @@
+. "$here/lib/sum.sh"
+mean() {
+    echo $(($(sum "$@") / ($# + 1)))
+}

@@ -1,0 +1,17 @@
+//! How a session is seen and spoken to: a line editor, a plain terminal, a pipe, or nobody at all.
+
+pub mod editor;
+pub mod events;
+pub mod headless;
+pub mod open;
+pub mod piped;
+pub mod prompt;
+pub mod prompt_line;
+pub mod pull;
+pub mod question;
+pub mod render;
+pub mod result;
+pub mod typed;
+pub mod view;
+
+pub use open::{open, print_result};

@@ -1,0 +1,89 @@
+//! Streaming, and what becomes of hostile text.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+
+fn renderer() -> Renderer {
+    Renderer::new(Style::default(), false)
+}
+
+#[test]
+fn streamed_text_comes_line_by_line_and_only_once() {
+    let mut renderer = renderer();
+    assert!(renderer.lines(&Shown::Delta("one".into())).is_empty());
+    assert_eq!(
+        renderer.lines(&Shown::Delta(" line\ntwo\nthr".into())),
+        ["one line", "two"]
+    );
+    assert_eq!(
+        renderer.lines(&Shown::Text("one line\ntwo\nthree".into())),
+        ["thr"]
+    );
+    assert_eq!(renderer.lines(&Shown::Text("whole".into())), ["whole"]);
+}
+
+#[test]
+fn what_was_streamed_before_a_retry_is_marked_as_void() {
+    let mut renderer = renderer();
+    renderer.lines(&Shown::Delta("half".into()));
+    let lines = renderer.lines(&Shown::Retrying {
+        why: "overloaded".into(),
+        wait: Duration::from_millis(1500),
+    });
+    assert_eq!(
+        lines,
+        ["half", "the model is asked again in 1.5 s: overloaded"]
+    );
+    assert_eq!(renderer.lines(&Shown::Text("again".into())), ["again"]);
+}
+
+#[test]
+fn nothing_said_by_others_reaches_the_terminal_raw() {
+    let evil = "x\u{1b}]52;c;AAAA\u{7}\u{9b}2J\u{202e}\r";
+    let message: Message = serde_json::from_value(json!({
+        "id": "msg_1", "from": evil, "to": "lead", "type": evil, "content": evil, "summary": evil, "timestamp": 1,
+    }))
+    .unwrap();
+    let call = ToolCall {
+        id: "1".into(),
+        name: evil.into(),
+        input: json!({ "command": evil }),
+        cut: None,
+    };
+    for item in [
+        Shown::Delta(format!("{evil}\n")),
+        Shown::Text(evil.into()),
+        Shown::Mail(message),
+        Shown::ToolUse(call.clone()),
+        Shown::ToolResult {
+            call,
+            output: evil.into(),
+            ok: false,
+        },
+        Shown::Notice(evil.into()),
+        Shown::Error(evil.into()),
+        Shown::Retrying {
+            why: evil.into(),
+            wait: Duration::ZERO,
+        },
+    ] {
+        for line in renderer().lines(&item) {
+            assert!(
+                !line.chars().any(crate::cli::safe::acts_on_terminal),
+                "{item:?}: {line:?}"
+            );
+            assert!(!line.contains("AAAA"), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn long_answers_are_cut_with_a_count() {
+    let text = "line\n".repeat(40);
+    let lines = indented(&text);
+    assert_eq!(lines.len(), MAX_LINES + 1);
+    assert_eq!(lines.last().unwrap(), "  … (10 more lines)");
+}

@@ -1,0 +1,84 @@
+//! Where the runtime's own log lines go: a teammate's to standard error, which its lead has sent into
+//! `logs/<name>.log`; the lead's into `logs/lead.log`. They are for finding faults; nothing is decided by them.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use tracing::Level;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::ids::AgentName;
+use crate::workspace::Workspace;
+
+/// Logs to standard error from now on.
+pub fn to_stderr() {
+    start(io::stderr);
+}
+
+/// Logs to the lead's file from now on. It is made with the first line, and only where the runtime's directory exists.
+pub fn to_lead_file(workspace: &Workspace) {
+    start(Lazy(Mutex::new(LazyFile {
+        path: workspace.log(&AgentName::lead()),
+        file: None,
+    })));
+}
+
+/// A second start in one process changes nothing.
+fn start<W: for<'a> MakeWriter<'a> + Send + Sync + 'static>(writer: W) {
+    let started = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_target(false)
+        .with_max_level(Level::INFO)
+        .with_writer(writer)
+        .try_init();
+    drop(started);
+}
+
+struct Lazy(Mutex<LazyFile>);
+
+struct LazyFile {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl<'a> MakeWriter<'a> for Lazy {
+    type Writer = Entry<'a>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        Entry(&self.0)
+    }
+}
+
+/// One line on its way.
+struct Entry<'a>(&'a Mutex<LazyFile>);
+
+impl Write for Entry<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut lazy = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if lazy.file.is_none() {
+            lazy.file = open(&lazy.path).ok();
+        }
+        if let Some(file) = &mut lazy.file {
+            file.write_all(bytes)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn open(path: &std::path::Path) -> io::Result<File> {
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)
+}

@@ -1,0 +1,164 @@
+//! The workspace as a verb sees it: found, not entered. Nothing is made before a verb changes something.
+
+use std::path::Path;
+
+use super::exit::Failure;
+use super::shell::Style;
+use crate::agent::joined::open_board;
+use crate::board::Board;
+use crate::config::{self, Environment, Loaded, Settings, Sources};
+use crate::ids::AgentName;
+use crate::mailbox::Post;
+use crate::request::Requests;
+use crate::store::Durability;
+use crate::team::{Roster, Session, lead_presence};
+use crate::workspace::Workspace;
+use crate::worktree;
+
+/// Where a verb works.
+#[derive(Debug)]
+pub struct Place {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The environment of this process.
+    pub environment: Environment,
+    /// How standard output is written.
+    pub style: Style,
+}
+
+impl Place {
+    /// Finds the workspace: `--root`, `PITCREW_ROOT`, else around the current directory.
+    pub fn find(
+        root: Option<&Path>,
+        environment: Environment,
+        style: Style,
+    ) -> Result<Self, Failure> {
+        let here = std::env::current_dir().map_err(|error| {
+            Failure::usage(format!(
+                "cannot tell the current directory; {error}; give --root DIR"
+            ))
+        })?;
+        let named = root.or(environment.root.as_deref());
+        let workspace = Workspace::discover(named, &here).map_err(|error| {
+            Failure::usage(format!(
+                "{error}; a workspace is a directory; give an existing one with --root DIR"
+            ))
+        })?;
+        if let Some(dir) = workspace.linked_dir() {
+            return Err(Failure::usage(format!(
+                "{} is a symbolic link; the team's files are kept in the workspace itself; put a plain directory there",
+                dir.display()
+            )));
+        }
+        Ok(Self {
+            workspace,
+            environment,
+            style,
+        })
+    }
+
+    /// Refuses what changes something if this process was started by an agent's tool in this very workspace (SPEC §5.5).
+    pub fn refuse_agents(&self, program: &str) -> Result<(), Failure> {
+        let Some(inside) = &self.environment.inside_agent else {
+            return Ok(());
+        };
+        let (agent, root) = inside.split_once('@').unwrap_or((inside, ""));
+        let same = Path::new(root)
+            .canonicalize()
+            .is_ok_and(|root| root == *self.workspace.root());
+        if same {
+            return Err(Failure::usage(format!(
+                "{program} was started by a tool of {agent}; from there it only reads in this workspace; use the tools"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The settings in force for verbs: the files' and the environment's.
+    pub fn settings(&self) -> Result<Loaded, Failure> {
+        config::load_from(Sources {
+            workspace: &self.workspace,
+            environment: &self.environment,
+            flags: &Settings::default(),
+            trust: false,
+        })
+        .map_err(Failure::usage)
+    }
+
+    /// The durability and limits that changes are made with: the session's, else those of the files.
+    fn in_force(&self) -> Result<Settings, Failure> {
+        let of_session = Session::load(&self.workspace)
+            .and_then(|session| serde_json::from_value(session.settings).ok());
+        match of_session {
+            Some(settings) => Ok(settings),
+            None => Ok(self.settings()?.settings),
+        }
+    }
+
+    /// The board for reading.
+    pub fn board(&self) -> Result<Board, Failure> {
+        self.board_with(&Settings::default())
+    }
+
+    /// The board for changing.
+    pub fn board_to_change(&self) -> Result<Board, Failure> {
+        self.board_with(&self.in_force()?)
+    }
+
+    fn board_with(&self, settings: &Settings) -> Result<Board, Failure> {
+        let board = open_board(
+            &self.workspace,
+            settings.durability(),
+            settings.max_attempts,
+        );
+        Ok(board?)
+    }
+
+    /// Sending.
+    pub fn post(&self) -> Result<Post, Failure> {
+        Ok(Post::new(
+            self.workspace.clone(),
+            self.in_force()?.durability(),
+        ))
+    }
+
+    /// Keeps what a verb has just made out of git, as every start of a lead does. Nothing that was done depends on it.
+    pub fn keep_out_of_git(&self) {
+        if let Err(error) = worktree::exclude_runtime_files(&self.workspace) {
+            tracing::warn!(%error, "the runtime's files are not kept out of git");
+        }
+    }
+
+    /// The requests.
+    pub fn requests(&self) -> Requests {
+        Requests::new(self.workspace.clone(), Durability::Power)
+    }
+
+    /// The members.
+    pub fn roster(&self) -> Roster {
+        Roster::new(self.workspace.clone(), Durability::Power)
+    }
+
+    /// Whether a lead lives.
+    pub fn has_lead(&self) -> bool {
+        lead_presence::living_lead(&self.workspace).is_some()
+    }
+
+    /// The lead, every member, and whoever else has a mailbox.
+    pub fn agents(&self) -> Result<Vec<AgentName>, Failure> {
+        let mut agents = vec![AgentName::lead()];
+        agents.extend(self.roster().list()?.into_iter().map(|member| member.name));
+        if let Ok(entries) = std::fs::read_dir(self.workspace.mailboxes_dir()) {
+            let named = entries.flatten().filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                AgentName::parse(name.strip_suffix(".jsonl")?).ok()
+            });
+            for name in named {
+                if !agents.contains(&name) {
+                    agents.push(name);
+                }
+            }
+        }
+        Ok(agents)
+    }
+}

@@ -1,0 +1,155 @@
+//! From the command line to a running session, and from its result to the exit code.
+
+use std::path::Path;
+
+use super::args::{OutputFormat, SessionArgs};
+use super::exit::{Failure, Kind, Outcome};
+use super::place::Place;
+use super::{choice, front, log, shell, trust};
+use crate::config::{self, Settings, Sources, env};
+use crate::ids::{AgentName, SessionId};
+use crate::lead::{self, EndStatus, Resume, RunError, SessionOptions, SessionResult};
+use crate::process::signals::{self, Signal};
+
+/// Runs a session of the kind that the arguments and the terminal ask for.
+pub fn run(place: &Place, args: &SessionArgs) -> Outcome {
+    let options = options(place, args)?;
+    let kind = FrontKind::of(args);
+    log::to_lead_file(&place.workspace);
+    let (inlet, inbound) = lead::inlet();
+    let to_signals = inlet.clone();
+    signals::listen(move |signal| to_signals.signal(signal));
+    let mut front = front::open(kind, place, args.verbose, inlet.clone());
+    let ended = lead::run(options, front.ui(), inlet, inbound);
+    front.close();
+    let result = ended.map_err(run_error)?;
+    front::print_result(kind, place, &result);
+    Ok(exit_kind(kind, &result))
+}
+
+/// How a person or program takes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrontKind {
+    /// A line editor on a terminal.
+    Editor,
+    /// A terminal, line by line.
+    PlainTerminal,
+    /// Lines from a file or pipe, read when they are asked for.
+    Piped,
+    /// `-p`: nobody is asked.
+    Headless(OutputFormat),
+}
+
+impl FrontKind {
+    fn of(args: &SessionArgs) -> Self {
+        match (&args.goal, shell::is_interactive()) {
+            (Some(_), _) => Self::Headless(args.output_format),
+            (None, true) if args.plain => Self::PlainTerminal,
+            (None, true) => Self::Editor,
+            (None, false) => Self::Piped,
+        }
+    }
+
+    /// Whether a person sits there.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Editor | Self::PlainTerminal)
+    }
+}
+
+/// Everything the session needs; nothing has been made on disk when this fails.
+fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure> {
+    let goal = args.goal.as_deref().map(str::trim).map(str::to_owned);
+    if goal.as_deref() == Some("") {
+        return Err(Failure::usage(
+            "the goal is empty; there is nothing to work on; say what is to be done: lead -p \"GOAL\"",
+        ));
+    }
+    let resume = resume(args)?;
+    let kind = FrontKind::of(args);
+    let trusted = args.trust || (kind.is_terminal() && trust::ask(place)?);
+    let loaded = config::load_from(Sources {
+        workspace: &place.workspace,
+        environment: &place.environment,
+        flags: &flags(args),
+        trust: trusted,
+    })
+    .map_err(Failure::usage)?;
+    let mut settings = loaded.settings;
+    let credentials = place.environment.credentials.clone();
+    let model = choice::lead_model(&settings, &credentials)?;
+    let teammate_model = choice::teammate_model(&settings, &model)?;
+    settings.model = Some(model.to_string());
+    settings.teammate_model = Some(teammate_model.to_string());
+    let root: &Path = place.workspace.root();
+    Ok(SessionOptions {
+        workspace: place.workspace.clone(),
+        credentials,
+        model,
+        teammate_model,
+        yes: args.yes,
+        goal,
+        terminal: kind.is_terminal(),
+        home: place.environment.home.clone(),
+        tool_env: env::for_tools(
+            &place.environment,
+            &settings.env.pass,
+            &AgentName::lead(),
+            root,
+        ),
+        person_env: place.environment.all.clone(),
+        teammate_env: env::for_teammates(&place.environment),
+        resume,
+        warnings: loaded.warnings,
+        poll_only: false,
+        settings,
+    })
+}
+
+fn flags(args: &SessionArgs) -> Settings {
+    let mut settings = Settings {
+        model: args.model.clone(),
+        teammate_model: args.teammate_model.clone(),
+        max_teammates: args.max_teammates,
+        ..Settings::default()
+    };
+    settings.permissions.mode = args.permissions.map(Into::into);
+    settings.limits.tokens = args.max_tokens;
+    settings.limits.turns = args.max_turns;
+    settings.limits.seconds = args.max_time;
+    settings
+}
+
+fn resume(args: &SessionArgs) -> Result<Resume, Failure> {
+    if args.continue_last {
+        return Ok(Resume::Last);
+    }
+    let Some(text) = &args.resume else {
+        return Ok(Resume::New);
+    };
+    let id = SessionId::parse(text).map_err(|error| {
+        Failure::usage(format!(
+            "{error}; nothing was started; --continue takes the last session"
+        ))
+    })?;
+    Ok(Resume::Id(id))
+}
+
+fn run_error(error: RunError) -> Failure {
+    match error {
+        RunError::Usage(text) => Failure::usage(text),
+        RunError::Broken(error) => Failure::from(error),
+    }
+}
+
+/// A person who leaves with tasks open has not failed; everybody else is told by the code.
+fn exit_kind(kind: FrontKind, result: &SessionResult) -> Kind {
+    match (result.status, result.signal) {
+        (EndStatus::Completed, _) => Kind::Completed,
+        (EndStatus::Incomplete, _) if kind.is_terminal() => Kind::Completed,
+        (EndStatus::Incomplete | EndStatus::Failed, _) => Kind::Failed,
+        (EndStatus::Limit, _) => Kind::Limit,
+        (EndStatus::Interrupted, Some(Signal::Terminate)) => Kind::Terminated,
+        (EndStatus::Interrupted, Some(Signal::HangUp)) => Kind::HungUp,
+        (EndStatus::Interrupted, Some(Signal::Interrupt) | None) => Kind::Interrupted,
+    }
+}

@@ -1,0 +1,14 @@
+//! The verbs that work on files only, one a file; a lead may run beside them or not.
+//!
+//! What only reads makes no file and needs no lead. Each list has `--json` in the shape of SPEC §14.
+
+pub mod config;
+pub mod mail;
+pub mod permission;
+pub mod plan;
+pub mod requests;
+pub mod status;
+pub mod task;
+pub mod task_change;
+pub mod team;
+pub mod usage;

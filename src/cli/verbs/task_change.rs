@@ -1,0 +1,186 @@
+//! What the person changes on the board. A former owner and a living lead are told by message; the journal says `user`.
+
+use super::task::{self, AddArgs, UpdateArgs};
+use crate::board::{BoardError, NewTask, Released, Task, TaskPatch};
+use crate::cli::exit::{Failure, Kind, Outcome};
+use crate::cli::place::Place;
+use crate::cli::shell;
+use crate::ids::{AgentName, TaskId, WorktreeName};
+use crate::mailbox::{self, Message};
+use crate::worktree;
+
+/// `lead task add`
+pub fn add(place: &Place, args: &AddArgs) -> Outcome {
+    let blocked_by = ids(&args.blocked_by)?;
+    let worktree = args.worktree.as_deref().map(WorktreeName::parse);
+    let worktree = worktree.transpose().map_err(Failure::usage)?;
+    let new = NewTask {
+        id: TaskId::random(),
+        subject: args.subject.clone(),
+        description: args.description.clone(),
+        blocked_by,
+        assignee: args.assignee.clone(),
+        worktree: worktree.clone(),
+        verify: None,
+    };
+    let board = place.board_to_change()?;
+    new.check().map_err(Failure::usage)?;
+    for id in &new.blocked_by {
+        match board.get(id) {
+            // A damaged one exists; it blocks until it is mended.
+            Ok(_) | Err(BoardError::Damaged { .. }) => {}
+            Err(error) => return Err(refused(error)),
+        }
+    }
+    if let Some(name) = &worktree {
+        worktree::create(&place.workspace, name).map_err(Failure::failed)?;
+    }
+    let created = board
+        .lock(&AgentName::user())
+        .and_then(|mut board| board.create(std::slice::from_ref(&new)))
+        .map_err(|error| match &worktree {
+            Some(name) => Failure::failed(format!(
+                "Partial operation: the worktree {name} was made, but no task; {error}; `git worktree remove .worktrees/{name}` \
+                 takes it back, its branch {} stays",
+                name.branch()
+            )),
+            None => refused(error),
+        })?;
+    place.keep_out_of_git();
+    let task = created
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::failed("the board made no task"))?;
+    if args.json {
+        shell::out_json(&serde_json::to_value(&task)?);
+    } else {
+        shell::out_line(task.id.as_str());
+    }
+    Ok(Kind::Completed)
+}
+
+/// `lead task update`
+pub fn update(place: &Place, args: &UpdateArgs) -> Outcome {
+    let patch = TaskPatch {
+        subject: args.subject.clone(),
+        description: args.description.clone(),
+        assignee: args
+            .assignee
+            .as_ref()
+            .map(|who| Some(who.clone()).filter(|who| !who.is_empty())),
+        add_blocked_by: ids(&args.add_blocked_by)?,
+        remove_blocked_by: ids(&args.remove_blocked_by)?,
+    };
+    if patch == TaskPatch::default() {
+        return Err(Failure::usage(
+            "nothing to change was given; nothing was done; `lead task update --help` shows what there is",
+        ));
+    }
+    let id = task::id(&args.id)?;
+    let task = place
+        .board_to_change()?
+        .lock(&AgentName::user())
+        .and_then(|mut board| board.update(&id, &patch))
+        .map_err(refused)?;
+    shell::out_line(&format!("{} changed", task.id));
+    Ok(Kind::Completed)
+}
+
+/// `lead task release`
+pub fn release(place: &Place, text: &str, force: bool) -> Outcome {
+    let id = task::id(text)?;
+    let board = place.board_to_change()?;
+    refuse_in_progress(&board.get(&id).map_err(refused)?, force)?;
+    let (task, former) = board
+        .lock(&AgentName::user())
+        .and_then(|mut board| board.release(&id, None, Released::ByPerson, None))
+        .map_err(refused)?;
+    tell(place, &task, former.as_ref(), "released")?;
+    shell::out_line(&format!("{id} released"));
+    Ok(Kind::Completed)
+}
+
+/// `lead task complete`
+pub fn complete(place: &Place, text: &str, force: bool) -> Outcome {
+    let id = task::id(text)?;
+    let (done, former) = place
+        .board_to_change()?
+        .lock(&AgentName::user())
+        .and_then(|mut board| board.complete_by_person(&id, force))
+        .map_err(refused)?;
+    tell(place, &done.task, former.as_ref(), "completed")?;
+    shell::out_line(&format!("{id} completed"));
+    for task in done.unblocked {
+        shell::out_line(&format!("{} is ready now", task.id));
+    }
+    Ok(Kind::Completed)
+}
+
+/// `lead task cancel`
+pub fn cancel(place: &Place, text: &str, force: bool) -> Outcome {
+    let id = task::id(text)?;
+    let (task, former, dependents) = place
+        .board_to_change()?
+        .lock(&AgentName::user())
+        .and_then(|mut board| board.cancel(&id, force))
+        .map_err(refused)?;
+    tell(place, &task, former.as_ref(), "cancelled")?;
+    shell::out_line(&format!("{id} cancelled"));
+    for dependent in dependents {
+        shell::out_line(&format!("{dependent} waits for it and is blocked now"));
+    }
+    Ok(Kind::Completed)
+}
+
+fn refuse_in_progress(task: &Task, force: bool) -> Result<(), Failure> {
+    match (&task.owner, force) {
+        (Some(owner), false) => Err(Failure::failed(format!(
+            "{} is in progress; {owner} works on it; give --force to take it away",
+            task.id
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Tells the former owner and a living lead.
+fn tell(
+    place: &Place,
+    task: &Task,
+    former: Option<&AgentName>,
+    change: &str,
+) -> Result<(), Failure> {
+    let mut to: Vec<&AgentName> = former
+        .into_iter()
+        .filter(|owner| !owner.is_lead())
+        .collect();
+    let lead = AgentName::lead();
+    if place.has_lead() {
+        to.push(&lead);
+    }
+    let post = place.post()?;
+    for name in to {
+        let text = format!("The person has {change} {} ({}).", task.id, task.subject);
+        let message = Message::new(
+            &AgentName::user(),
+            name,
+            mailbox::Kind::TaskNotification,
+            text,
+        )
+        .with("task_id", task.id.as_str())
+        .with("change", change);
+        post.deliver(&message)?;
+    }
+    Ok(())
+}
+
+fn ids(texts: &[String]) -> Result<Vec<TaskId>, Failure> {
+    texts.iter().map(|text| task::id(text)).collect()
+}
+
+/// A refusal leaves everything as it was.
+fn refused(error: BoardError) -> Failure {
+    match error {
+        BoardError::Lock(_) | BoardError::Store(_) => Failure::from(error),
+        other => Failure::failed(format!("{other}; nothing was changed")),
+    }
+}
