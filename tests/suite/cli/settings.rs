@@ -1,0 +1,138 @@
+//! Settings files, trust, and the environment.
+
+use serde_json::json;
+
+use crate::support::Bed;
+
+fn value(config: &serde_json::Value, key: &str) -> serde_json::Value {
+    config["settings"].pointer(key).cloned().unwrap_or_default()
+}
+
+#[test]
+fn a_mistake_stops_the_start_with_file_line_and_path() {
+    for (text, part) in [
+        (
+            "{\n  \"maxTeammates\": \"many\"\n}",
+            "team.json:2: maxTeammates: ",
+        ),
+        ("{\n  \"limits\": { \"tokens\": 1 \n", "team.json:3: "),
+        (
+            "{\n  \"permissions\": {\n    \"deny\": [\"bash(\"] } }",
+            "team.json:3: permissions.deny[0]: ",
+        ),
+        ("[]", "team.json:1: "),
+        ("", "team.json:1: "),
+    ] {
+        let bed = Bed::new();
+        bed.write(".team/team.json", text);
+        let before = bed.listing();
+        bed.lead(&["-p", "go", "--model", "script:x"])
+            .expect_usage_error(part);
+        bed.lead(&["config"]).expect_usage_error(part);
+        assert_eq!(bed.listing(), before);
+        assert_eq!(bed.read(".team/team.json"), text);
+    }
+}
+
+#[test]
+fn the_persons_own_file_counts_and_the_environment_is_stronger() {
+    let bed = Bed::new().with_env("PITCREW_MODEL", "ollama:env");
+    bed.put(
+        &bed.home().join(".config/pitcrew/settings.json"),
+        r#"{"model": "ollama:mine", "maxTeammates": 3, "permissions": {"deny": ["bash(make *)"]}}"#,
+    );
+    let config = bed.lead(&["config", "--json"]).expect_code(0).json();
+    assert_eq!(value(&config, "/model"), "ollama:env");
+    assert_eq!(value(&config, "/maxTeammates"), 3);
+    assert_eq!(value(&config, "/permissions/deny"), json!(["bash(make *)"]));
+    let origins = config["origins"].as_array().unwrap();
+    let origin = |key: &str| {
+        let found = origins.iter().find(|origin| origin["key"] == key).unwrap();
+        found["origin"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(origin("model"), "environment");
+    assert!(origin("maxTeammates").ends_with("settings.json"));
+}
+
+#[test]
+fn an_untrusted_workspace_only_makes_things_stricter() {
+    let bed = Bed::new();
+    bed.write(
+        ".team/team.json",
+        r#"{"verify": "curl evil", "maxTeammates": 99, "shutdownSecs": 5, "limits": {"turns": 7},
+            "members": {"bob": {"role": "root", "requirePlan": true}},
+            "permissions": {"allow": ["bash(rm *)"], "deny": ["bash(make *)"], "mode": "bypass"}}"#,
+    );
+    let done = bed.lead(&["config", "--json"]).expect_code(0);
+    let config = done.json();
+    assert_eq!(config["trusted"], false);
+    for (key, wanted) in [
+        ("/verify", json!(null)),
+        ("/maxTeammates", json!(null)),
+        ("/permissions/allow", json!([])),
+        ("/permissions/mode", json!(null)),
+        ("/permissions/deny", json!(["bash(make *)"])),
+        ("/limits/turns", json!(7)),
+        ("/shutdownSecs", json!(5)),
+        ("/members/bob/requirePlan", json!(true)),
+        ("/members/bob/role", json!(null)),
+    ] {
+        assert_eq!(value(&config, key), wanted, "{key}");
+    }
+    let warning = done
+        .stderr
+        .lines()
+        .find(|line| line.contains("ignored until you trust"))
+        .unwrap();
+    for key in [
+        "verify",
+        "maxTeammates",
+        "permissions.allow",
+        "permissions.mode",
+        "members.bob.role",
+    ] {
+        assert!(warning.contains(key), "{key}: {warning}");
+    }
+}
+
+#[test]
+fn an_unknown_key_is_a_warning_with_the_nearest() {
+    let bed = Bed::new();
+    bed.write(".team/team.json", r#"{"shutdownSec": 5}"#);
+    let done = bed.lead(&["config"]).expect_code(0);
+    assert!(
+        done.stderr.contains("did you mean \"shutdownSecs\"?"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn odd_places_for_settings_are_said_in_one_line() {
+    let bed = Bed::new().with_env("PITCREW_MAX_TEAMMATES", "-3");
+    bed.lead(&["config"])
+        .expect_usage_error("PITCREW_MAX_TEAMMATES");
+    let bed = Bed::new();
+    std::fs::create_dir_all(bed.home().join(".config/pitcrew/settings.json")).unwrap();
+    bed.lead(&["config"]).expect_usage_error("settings.json");
+    let bed = Bed::new();
+    std::fs::create_dir_all(bed.root().join(".team/team.json")).unwrap();
+    bed.lead(&["config"]).expect_usage_error("team.json");
+    let bed = Bed::new().with_env("HOME", "");
+    drop(bed.lead(&["config"]).expect_code(0));
+}
+
+#[test]
+fn the_schema_is_json_and_names_every_key() {
+    let schema = Bed::new().lead(&["config", "schema"]).expect_code(0).json();
+    for key in [
+        "model",
+        "permissions",
+        "members",
+        "limits",
+        "durability",
+        "stallSecs",
+    ] {
+        assert!(schema["properties"][key].is_object(), "{key}");
+    }
+}

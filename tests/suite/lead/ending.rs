@@ -1,0 +1,131 @@
+//! How a run ends besides well.
+
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use super::scripts::*;
+use crate::support::{Bed, DEADLINE, wait_until};
+
+#[test]
+fn a_second_lead_is_refused_and_names_the_first() {
+    let bed = Bed::git();
+    let model = bed.script(&script_of(
+        vec![json!({"text": "hi", "delay_ms": 600_000})],
+        vec![],
+    ));
+    let first = bed.start_lead(&goal(&model, &[]));
+    wait_until("the first lead lives", DEADLINE, || {
+        (bed.json(".team/state/session.json")?["status"] == "working").then_some(())
+    });
+    let pid = first.pid().to_string();
+    bed.lead(&goal(&model, &[])).expect_usage_error(&pid);
+    first.signal(Signal::SIGTERM);
+    let done = first.wait(RUN).expect_code(143);
+    assert_eq!(done.json()["status"], "interrupted");
+    bed.assert_no_process_left();
+}
+
+#[test]
+fn a_signal_ends_the_whole_team() {
+    for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
+        let bed = Bed::git();
+        let lead = vec![
+            turn(vec![proposal(&["ann"])]),
+            tasks(1),
+            turn(vec![spawn("ann", Some("t1"))]),
+            json!({"text": "started"}),
+        ];
+        let works = vec![json!({"text": "slow", "delay_ms": 600_000})];
+        let model = bed.script(&script_of(lead, works));
+        let running = bed.start_lead(&goal(&model, &["--yes"]));
+        wait_until("ann works", DEADLINE, || {
+            (member(&bed, "ann")["status"] == "working").then_some(())
+        });
+        running.signal(signal);
+        wait_until("it leaves", DEADLINE, || {
+            (bed.json(".team/state/session.json")?["status"] == "leaving").then_some(())
+        });
+        // Everything at once.
+        running.signal(signal);
+        let result = running.wait(RUN).expect_code(code).json();
+        assert_eq!(result["status"], "interrupted");
+        assert_eq!(statuses(&bed), ["pending"]);
+        bed.assert_no_process_left();
+    }
+}
+
+#[test]
+fn a_limit_ends_the_run_with_its_own_code() {
+    let bed = Bed::git();
+    let lead = (0..10)
+        .map(|n| {
+            turn(vec![tool(
+                "read_file",
+                json!({"path": "README.md", "offset": n}),
+            )])
+        })
+        .collect();
+    let done = run(&bed, &script_of(lead, vec![]), &["--max-turns", "3"]).expect_code(3);
+    assert_eq!(done.json()["status"], "limit");
+    bed.assert_no_process_left();
+}
+
+/// Far less than what runs would take.
+const SOON: Duration = Duration::from_mins(1);
+
+#[test]
+fn the_limit_on_time_ends_what_runs_while_a_person_is_there_too() {
+    let slow = json!({"text": "slow", "delay_ms": 600_000});
+    let sleeps = turn(vec![tool("bash", json!({"command": "sleep 600"}))]);
+    for (lead, ann) in [(slow.clone(), sleeps.clone()), (sleeps, slow)] {
+        let bed = Bed::git();
+        let lead = vec![
+            turn(vec![proposal(&["ann"])]),
+            tasks(1),
+            turn(vec![spawn("ann", Some("t1"))]),
+            lead,
+        ];
+        let model = bed.script(&script_of(lead, vec![ann]));
+        let mut lead = bed.start_lead(&["--model", &model, "--yes", "--max-time", "5"]);
+        lead.line("go");
+        wait_until("ann works", DEADLINE, || {
+            (member(&bed, "ann")["status"] == "working").then_some(())
+        });
+        wait_until("ann has stopped", SOON, || {
+            (member(&bed, "ann")["status"] == "stopped").then_some(())
+        });
+        lead.wait_for("interrupted", DEADLINE);
+        lead.line("/exit");
+        drop(lead.wait(SOON).expect_code(3));
+        assert_eq!(statuses(&bed), ["pending"]);
+        bed.assert_no_process_left();
+    }
+}
+
+#[test]
+fn a_run_that_ends_incomplete_says_why() {
+    let bed = Bed::git();
+    let lead = vec![
+        tasks(2),
+        turn(vec![proposal(&["ann"])]),
+        json!({"text": "Nobody agrees."}),
+    ];
+    let done = run(&bed, &script_of(lead, vec![]), &[]).expect_code(1);
+    for part in [
+        "2 tasks are still open",
+        "give --yes to accept teams and plans",
+    ] {
+        assert!(
+            done.stderr.contains(part),
+            "{part:?} not in {}",
+            done.stderr
+        );
+    }
+    assert!(
+        !done.stderr.contains("the team has stopped"),
+        "{}",
+        done.stderr
+    );
+}

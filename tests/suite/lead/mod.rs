@@ -1,0 +1,7 @@
+//! The area `lead` as real processes see it.
+
+mod ending;
+mod failing;
+mod main_job;
+mod person;
+mod scripts;

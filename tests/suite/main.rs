@@ -1,0 +1,27 @@
+//! All tests that start the built binaries, in one binary; each module is one area.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may fail by a panic and say on standard error why"
+)]
+#![expect(unreachable_pub, reason = "everything here is one binary")]
+
+mod support;
+
+mod board;
+mod cli;
+mod demo;
+mod job;
+mod lead;
+mod mailbox;
+mod model;
+mod policy;
+mod process;
+mod real;
+mod request;
+mod store;
+mod teammate;
+mod tool;
+mod worktree;

@@ -1,0 +1,1 @@
+//! The area `store` as real processes see it.
