@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 use super::shell::ColorChoice;
 use super::verbs::{mail, permission, plan, task, team};
@@ -179,6 +180,19 @@ pub enum Verb {
         #[arg(value_enum)]
         what: Option<ConfigWhat>,
     },
+    /// Write a .team/team.json to start from
+    Init,
+    /// Completions for a shell, to be loaded by it
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// The manual page of `lead`, or of one of its verbs, as roff
+    Man {
+        /// The verb, such as `task add`
+        verb: Vec<String>,
+    },
 }
 
 /// What `lead config` prints besides.
@@ -192,8 +206,13 @@ impl Verb {
     /// Whether it changes nothing, so that an agent's tool may use it too (SPEC §5.5).
     pub fn only_reads(&self) -> bool {
         match self {
-            Self::Status { .. } | Self::Usage { .. } | Self::Config { .. } | Self::Team(_) => true,
-            Self::Demo { .. } => false,
+            Self::Status { .. }
+            | Self::Usage { .. }
+            | Self::Config { .. }
+            | Self::Team(_)
+            | Self::Completions { .. }
+            | Self::Man { .. } => true,
+            Self::Demo { .. } | Self::Init => false,
             Self::Task(verb) => verb.only_reads(),
             Self::Mail(verb) => verb.only_reads(),
             Self::Plan(verb) => verb.only_reads(),

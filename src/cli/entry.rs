@@ -10,7 +10,7 @@ use super::args::{Cli, Verb};
 use super::exit::{self, Failure, Outcome};
 use super::place::Place;
 use super::shell::{self, Style};
-use super::verbs::{config, mail, permission, plan, status, task, team, usage};
+use super::verbs::{config, init, mail, manual, permission, plan, status, task, team, usage};
 use super::{demo, session, teammate, usage_error};
 use crate::config::Environment;
 use crate::process::{guard, harden};
@@ -89,5 +89,8 @@ fn run_verb(place: &Place, verb: &Verb) -> Outcome {
         Verb::Team(verb) => team::run(place, verb),
         Verb::Usage { json } => usage::run(place, *json),
         Verb::Config { json, what } => config::run(place, *what, *json),
+        Verb::Init => init::run(place),
+        Verb::Completions { shell } => manual::completions(*shell),
+        Verb::Man { verb } => manual::page(verb),
     }
 }

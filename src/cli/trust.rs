@@ -32,12 +32,27 @@ pub fn ask(place: &Place) -> Result<bool, Failure> {
         shell::out_line(safe(text).trim_end());
     }
     shell::out_line(&style.name("---"));
-    shell::out("Do they count in full? Without that they can only make things stricter. [y/n] ");
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    if !matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+    if !agrees()? {
         return Ok(false);
     }
     trust::agree(&place.environment, &place.workspace, &content).map_err(Failure::usage)?;
     Ok(true)
+}
+
+/// Asks until it is answered; the end of input is no.
+fn agrees() -> Result<bool, Failure> {
+    loop {
+        shell::out(
+            "Do they count in full? Without that they can only make things stricter. [y/n] ",
+        );
+        let mut answer = String::new();
+        if std::io::stdin().lock().read_line(&mut answer)? == 0 {
+            return Ok(false);
+        }
+        match answer.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => {}
+        }
+    }
 }

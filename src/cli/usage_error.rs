@@ -39,7 +39,18 @@ fn one_line(program: &str, error: &clap::Error) -> String {
     .map(context)
     .find(|near| !near.is_empty());
     let hint = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));
-    format!("{what}; nothing was done; {hint}`{program} --help` shows what there is")
+    let command = command_of(error).unwrap_or_else(|| program.to_owned());
+    format!("{what}; nothing was done; {hint}`{command} --help` shows what there is")
+}
+
+/// The verb that the error is about, with the program before it: the words of its usage line up to the first argument.
+fn command_of(error: &clap::Error) -> Option<String> {
+    let usage = text(error.get(ContextKind::Usage)?);
+    let words = usage.strip_prefix("Usage: ")?.split_whitespace();
+    let command: Vec<&str> = words
+        .take_while(|word| word.starts_with(|ch: char| ch.is_ascii_alphanumeric()))
+        .collect();
+    (!command.is_empty()).then(|| command.join(" "))
 }
 
 fn text(value: &ContextValue) -> String {
@@ -111,6 +122,21 @@ mod tests {
             let text = one_line("lead", &error);
             assert!(text.starts_with(wanted), "{line}: {text}");
             assert!(!text.contains('\n'), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_help_named_is_that_of_the_verb() {
+        for (line, wanted) in [
+            ("lead frobnicate", "`lead --help` shows"),
+            ("lead task frob", "`lead task --help` shows"),
+            ("lead task show", "`lead task show --help` shows"),
+            ("lead mail send bob", "`lead mail send --help` shows"),
+            ("lead config --jsno", "`lead config --help` shows"),
+        ] {
+            let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
+            let text = one_line("lead", &error);
+            assert!(text.contains(wanted), "{line}: {text}");
         }
     }
 }

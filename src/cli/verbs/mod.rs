@@ -3,7 +3,9 @@
 //! What only reads makes no file and needs no lead. Each list has `--json` in the shape of SPEC §14.
 
 pub mod config;
+pub mod init;
 pub mod mail;
+pub mod manual;
 pub mod permission;
 pub mod plan;
 pub mod requests;
