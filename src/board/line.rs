@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::summary::{Key, Summary};
-use super::{Status, Task};
+use super::{Status, Task, Verified};
 use crate::clock::Timestamp;
 use crate::ids::TaskId;
 
@@ -282,6 +282,16 @@ fn text_differences(old: &Task, new: &Task, change: &mut Vec<Change>) {
         if old != new {
             change.push((name, shortened(old), shortened(new)));
         }
+    }
+    if old.verified != new.verified {
+        change.push(("verified", passed(old), passed(new)));
+    }
+}
+
+fn passed(task: &Task) -> Value {
+    match &task.verified {
+        Some(Verified::Run(run)) => run.passed.into(),
+        Some(Verified::Other(_)) | None => Value::Null,
     }
 }
 

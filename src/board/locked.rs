@@ -9,7 +9,7 @@ use super::knowledge::valid;
 use super::rules::{self, Released};
 use super::summary::{Key, Summary};
 use super::view::{self, Completion};
-use super::{BoardError, Claimant, NewTask, Status, Task, TaskPatch, cycles};
+use super::{BoardError, Claimant, NewTask, Status, Task, TaskPatch, VerifyRun, cycles};
 use crate::clock::Timestamp;
 use crate::ids::{AgentName, TaskId, WorktreeName};
 
@@ -129,6 +129,19 @@ impl<'a> LockedBoard<'a> {
         let task = self.change(old, new)?;
         let unblocked = self.unblocked(id);
         Ok(Completion { task, unblocked })
+    }
+
+    /// Notes what the verify command came to, for its owner under the version it was claimed with.
+    pub fn verified(
+        &mut self,
+        id: &TaskId,
+        owner: &AgentName,
+        version: u64,
+        run: VerifyRun,
+    ) -> Result<Task, BoardError> {
+        let old = self.read(id)?;
+        let new = rules::verified(&old.0, owner, version, run, Timestamp::now())?;
+        self.change(old, new)
     }
 
     /// Completes a task for the person; one in progress only with `force`. Its former owner is in the answer's task.

@@ -28,5 +28,7 @@ pub use file::MAX_FILE;
 pub use kept::{Board, BoardOptions};
 pub use locked::LockedBoard;
 pub use rules::Released;
-pub use task::{Claimant, MAX_DESCRIPTION, MAX_SUBJECT, NewTask, Status, Task, TaskPatch};
+pub use task::{
+    Claimant, MAX_DESCRIPTION, MAX_SUBJECT, NewTask, Status, Task, TaskPatch, Verified, VerifyRun,
+};
 pub use view::{Completion, Entry, TaskView};

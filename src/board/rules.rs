@@ -1,7 +1,10 @@
 //! The rules of the board as pure functions: what a task waits for, whom it is offered to, and what each change makes
 //! of it. No clock, file or lock; `now` is given.
 
-use super::{BoardError, Claimant, MAX_DESCRIPTION, MAX_SUBJECT, NewTask, Status, Task, TaskPatch};
+use super::{
+    BoardError, Claimant, MAX_DESCRIPTION, MAX_SUBJECT, NewTask, Status, Task, TaskPatch, Verified,
+    VerifyRun,
+};
 use crate::clock::Timestamp;
 use crate::ids::{AgentName, TaskId, WorktreeName};
 
@@ -119,6 +122,23 @@ pub(super) fn claim(
         owner: Some(claimant.name.clone()),
         work_version: task.work_version + 1,
         attempts: task.attempts + 1,
+        verified: None,
+        updated_at: now,
+        ..task.clone()
+    })
+}
+
+/// The task of `owner` with what its verify command came to.
+pub(super) fn verified(
+    task: &Task,
+    owner: &AgentName,
+    version: u64,
+    run: VerifyRun,
+    now: Timestamp,
+) -> Result<Task, BoardError> {
+    holds(task, owner, version)?;
+    Ok(Task {
+        verified: Some(Verified::Run(run)),
         updated_at: now,
         ..task.clone()
     })
@@ -299,6 +319,7 @@ pub(super) fn create(new: &NewTask, order: u32, now: Timestamp) -> Result<Task, 
         work_version: 0,
         attempts: 0,
         result: None,
+        verified: None,
         created_at: now,
         updated_at: now,
         order,

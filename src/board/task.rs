@@ -67,6 +67,9 @@ pub struct Task {
     /// What its last owner said at completion or failure.
     #[serde(default)]
     pub result: Option<String>,
+    /// What the last run of its verify command came to, if the one who has or had it tried to complete it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
     /// When it was made.
     #[serde(default = "epoch")]
     pub created_at: Timestamp,
@@ -79,6 +82,31 @@ pub struct Task {
     /// Keys that the runtime does not know.
     #[serde(flatten, deserialize_with = "unique")]
     pub extra: Map<String, Value>,
+}
+
+/// What the key `verified` holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Verified {
+    /// A run of the verify command.
+    Run(VerifyRun),
+    /// Somebody else's use of the key: kept as it is.
+    Other(Value),
+}
+
+/// One run of a verify command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyRun {
+    /// The command: the task's own, or the team's at that time.
+    pub command: String,
+    /// Whether it succeeded.
+    pub passed: bool,
+    /// How it ended, such as `ended with status 1`.
+    pub how: String,
+    /// The end of its output; empty for one that succeeded.
+    pub output: String,
+    /// When it ended.
+    pub at: Timestamp,
 }
 
 /// A key that may be null but not absent: serde takes an absent `Option` for null otherwise.

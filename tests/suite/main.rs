@@ -24,4 +24,5 @@ mod request;
 mod store;
 mod teammate;
 mod tool;
+mod verify;
 mod worktree;

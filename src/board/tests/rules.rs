@@ -2,7 +2,7 @@
 
 use super::{agent, as_coder, id, new};
 use crate::board::rules::{self, Standing};
-use crate::board::{BoardError, Claimant, Released, Status, Task, TaskPatch};
+use crate::board::{BoardError, Claimant, Released, Status, Task, TaskPatch, Verified, VerifyRun};
 use crate::clock::Timestamp;
 use crate::ids::{TaskId, WorktreeName};
 
@@ -215,6 +215,28 @@ fn only_the_owner_under_its_version_completes() {
         NOW(),
     ));
     assert!(said.contains("262145"), "{said}");
+}
+
+#[test]
+fn a_verify_run_is_noted_for_its_owner_and_forgotten_by_the_next_claim() {
+    let alice = agent("alice");
+    let run = VerifyRun {
+        command: "make".to_owned(),
+        passed: false,
+        how: "ended with status 2".to_owned(),
+        output: "no".to_owned(),
+        at: NOW(),
+    };
+    let noted = rules::verified(&working(), &alice, 4, run.clone(), NOW()).unwrap();
+    assert_eq!(noted.verified, Some(Verified::Run(run.clone())));
+    assert_eq!(noted.status, Status::InProgress);
+    for (task, version) in [(working(), 3), (done_task(), 4), (pending(), 0)] {
+        assert!(rules::verified(&task, &alice, version, run.clone(), NOW()).is_err());
+    }
+    let freed = rules::release(&noted, None, Released::Failed, None, NOW()).unwrap();
+    assert_eq!(freed.verified, Some(Verified::Run(run)));
+    let again = rules::claim(&freed, as_coder(&alice), None, None, 9, NOW()).unwrap();
+    assert_eq!(again.verified, None);
 }
 
 fn done_task() -> Task {

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::task_change;
-use crate::board::{Board, Entry, Status, TaskView};
+use crate::board::{Board, Entry, Status, TaskView, Verified, VerifyRun};
 use crate::cli::exit::{Failure, Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::safe::{safe, safe_line};
@@ -76,6 +76,9 @@ pub struct AddArgs {
     /// A worktree of its own, made now
     #[arg(long, value_name = "NAME")]
     pub worktree: Option<String>,
+    /// A command that must succeed before it counts as completed
+    #[arg(long, value_name = "COMMAND")]
+    pub verify: Option<String>,
     /// As JSON: the task
     #[arg(long)]
     pub json: bool,
@@ -201,6 +204,10 @@ pub fn view_text(view: &TaskView) -> String {
     let task = &view.task;
     let blocked_by: Vec<&str> = task.blocked_by.iter().map(TaskId::as_str).collect();
     let optional = |value: Option<&str>| value.unwrap_or("-").to_owned();
+    let run = match &task.verified {
+        Some(Verified::Run(run)) => Some(run),
+        Some(Verified::Other(_)) | None => None,
+    };
     let pairs = [
         ("id", task.id.to_string()),
         ("subject", task.subject.clone()),
@@ -223,6 +230,7 @@ pub fn view_text(view: &TaskView) -> String {
             optional(task.worktree.as_ref().map(WorktreeName::as_str)),
         ),
         ("verify", optional(task.verify.as_deref())),
+        ("verified", optional(run.map(verified_text).as_deref())),
         ("attempts", task.attempts.to_string()),
         ("changed", task.updated_at.to_string()),
     ];
@@ -232,6 +240,7 @@ pub fn view_text(view: &TaskView) -> String {
         .collect();
     for (title, body) in [
         ("", Some(&task.description)),
+        ("verify said:\n", run.map(|run| &run.output)),
         ("result: ", task.result.as_ref()),
     ] {
         if let Some(body) = body.filter(|body| !body.is_empty()) {
@@ -239,6 +248,12 @@ pub fn view_text(view: &TaskView) -> String {
         }
     }
     text.join("\n")
+}
+
+/// What a run of a task's verify command came to, in one line.
+fn verified_text(run: &VerifyRun) -> String {
+    let passed = if run.passed { "yes" } else { "no" };
+    format!("{passed}: `{}` {} at {}", run.command, run.how, run.at)
 }
 
 /// A task's status in words.

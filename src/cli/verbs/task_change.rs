@@ -21,7 +21,7 @@ pub fn add(place: &Place, args: &AddArgs) -> Outcome {
         blocked_by,
         assignee: args.assignee.clone(),
         worktree: worktree.clone(),
-        verify: None,
+        verify: args.verify.clone(),
     };
     let board = place.board_to_change()?;
     new.check().map_err(Failure::usage)?;

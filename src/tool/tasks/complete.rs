@@ -2,26 +2,18 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{notify, staged};
-use crate::board::{Completion, Task};
+use super::{notify, staged, verify};
+use crate::board::{Completion, Task, VerifyRun};
 use crate::ids::TaskId;
-use crate::process::guard::{End, ShellResult};
-use crate::tool::bash;
 use crate::tool::call::{Call, Class, Said, Tool};
 use crate::tool::errors::board_words;
 use crate::tool::place::Place;
 use crate::tool::{AgentContext, Assignment, HostCall};
 use crate::worktree;
-
-/// How long `verify` may take.
-const VERIFY_TIME: Duration = Duration::from_mins(10);
-/// How much of its output the model is shown, in characters.
-const VERIFY_OUTPUT: usize = 8_000;
 
 /// Longest result, in bytes: it is put before whoever builds on the task.
 const MAX_RESULT: usize = 64 * 1024;
@@ -52,9 +44,13 @@ impl Tool for CompleteTask {
         let assignment = held(context, &id)?;
         let task = check_still_mine(context, &assignment)?;
         let place = Place::of(context)?;
-        let verified = verify(call, &task, &place.dir)?;
+        let verified = proof(call, &assignment, &task, &place.dir)?;
+        let passed = verified.is_some();
         // The board compares owner and version again: verifying may have taken long.
         let done = staged::lock_and(context, |board| {
+            if let Some(run) = verified {
+                board.verified(&id, &context.agent, assignment.version, run)?;
+            }
             board.complete(&id, &context.agent, assignment.version, input.result)
         })?;
         if let Some(held) = &mut context.desk.state().assignment {
@@ -63,7 +59,7 @@ impl Tool for CompleteTask {
         let told = notify::completed(context, &done)
             .map_err(|why| format!("the lead could not be told: {why}"));
         let noted = context.host.call(HostCall::AssignmentOver, call.cancel);
-        Ok(answer(&done, verified, told.err().or(noted.err())).into())
+        Ok(answer(&done, passed, told.err().or(noted.err())).into())
     }
 }
 
@@ -106,44 +102,27 @@ fn check_still_mine(context: &AgentContext, held: &Assignment) -> Result<Task, S
     ))
 }
 
-/// Whether a command was run and succeeded; `Err` if it failed.
-fn verify(call: &Call<'_>, task: &Task, dir: &Path) -> Result<bool, String> {
-    let team = call.context.verify.as_deref();
-    let command = task.verify.as_deref().or(team).map(str::trim);
-    let Some(command) = command.filter(|command| !command.is_empty()) else {
-        return Ok(false);
+/// The run of the verify command that succeeded, if there is one. One that failed is noted in the task, and `Err`.
+fn proof(
+    call: &Call<'_>,
+    held: &Assignment,
+    task: &Task,
+    dir: &Path,
+) -> Result<Option<VerifyRun>, String> {
+    let Some(ran) = verify::run(call, task, dir)? else {
+        return Ok(None);
     };
-    let ran = bash::shell(call.context, dir, command, VERIFY_TIME, call.cancel)
-        .map_err(|error| format!("verify could not be run ({command}): {error}"))?;
-    match refusal(&ran) {
-        None => Ok(true),
-        Some(how) => Err(format!(
-            "{} is not completed: verify {how} ({command}); it stays in progress. Its output:\n{}",
-            task.id,
-            tail(ran.output.trim_end())
-        )),
+    if ran.kept.passed {
+        return Ok(Some(ran.kept));
     }
-}
-
-fn refusal(ran: &ShellResult) -> Option<String> {
-    match ran.end {
-        End::Exited(0) => None,
-        End::Exited(code) => Some(format!("ended with status {code}")),
-        End::Signalled(signal) => Some(format!("was ended by signal {signal}")),
-        End::TimedOut => Some(format!(
-            "took more than {} s and was ended",
-            VERIFY_TIME.as_secs()
-        )),
-        End::Cancelled => Some("was interrupted".to_owned()),
-    }
-}
-
-/// The last [`VERIFY_OUTPUT`] characters.
-fn tail(output: &str) -> &str {
-    match output.char_indices().rev().nth(VERIFY_OUTPUT - 1) {
-        Some((start, _)) => &output[start..],
-        None => output,
-    }
+    let why = ran.refusal(task);
+    let noted = staged::lock_and(call.context, |board| {
+        board.verified(&task.id, &call.context.agent, held.version, ran.kept)
+    });
+    Err(match noted {
+        Ok(_) => why,
+        Err(also) => format!("{why}\n{also}"),
+    })
 }
 
 fn answer(done: &Completion, verified: bool, trouble: Option<String>) -> String {

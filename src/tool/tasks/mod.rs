@@ -8,3 +8,4 @@ pub(crate) mod notify;
 pub(crate) mod show;
 pub(crate) mod staged;
 pub(crate) mod update;
+mod verify;

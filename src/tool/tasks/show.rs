@@ -5,8 +5,8 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::staged;
-use crate::board::{Entry, NewTask, Status, TaskView};
+use super::{staged, verify};
+use crate::board::{Entry, NewTask, Status, TaskView, Verified};
 use crate::ids::TaskId;
 use crate::tool::AgentContext;
 use crate::tool::call::{Call, Class, Said, Tool};
@@ -164,6 +164,9 @@ fn whole(context: &AgentContext, view: &TaskView) -> String {
     }
     if let Some(verify) = &task.verify {
         let _ = write!(text, "\nverify: {verify}");
+    }
+    if let Some(Verified::Run(run)) = &task.verified {
+        let _ = write!(text, "\n{}", verify::told(run));
     }
     if task.attempts > 0 {
         let _ = write!(text, "\nattempts: {}", task.attempts);

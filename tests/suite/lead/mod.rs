@@ -4,4 +4,4 @@ mod ending;
 mod failing;
 mod main_job;
 mod person;
-mod scripts;
+pub(crate) mod scripts;
