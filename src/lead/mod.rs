@@ -37,6 +37,7 @@ pub mod ui;
 pub use inlet::{Inbound, Inlet, inlet};
 pub use options::{EndStatus, Resume, RunError, SessionOptions, SessionResult};
 pub use session::run;
+pub use slash::COMMANDS;
 pub use ui::{
     Account, Answering, Lost, PromptFor, ShellEnd, Shown, TaskNews, TeammateNews, Ui, View,
 };

@@ -11,14 +11,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reedline::{
-    EditCommand, Emacs, ExternalPrinter, KeyCode, KeyModifiers, Reedline, ReedlineEvent, Signal,
-    default_emacs_keybindings,
+    ColumnarMenu, EditCommand, Emacs, ExternalPrinter, KeyCode, KeyModifiers, MenuBuilder,
+    Reedline, ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
 };
 
+use super::complete::Known;
 use super::prompt::SharedPrompt;
 use super::question;
 use super::render::Renderer;
+use super::said::Said;
 use super::typed::{Asked, Typed};
+use crate::cli::place::Place;
 use crate::cli::shell;
 use crate::lead::{Inlet, PromptFor, Shown, Ui};
 
@@ -31,6 +34,7 @@ const LOOK: Duration = Duration::from_millis(40);
 
 const INTERRUPT: &str = "interrupt";
 const CUT: &str = "cut";
+const MENU: &str = "completions";
 
 /// The session's side of the editor.
 pub struct Editor {
@@ -55,23 +59,36 @@ pub struct Typing {
 }
 
 /// Starts the editor; what is typed goes to `inlet`.
-pub fn start(renderer: Renderer, color: bool, inlet: Inlet) -> (Editor, Typing) {
+pub fn start(renderer: Renderer, place: &Place, inlet: Inlet) -> (Editor, Typing) {
     let printer = ExternalPrinter::new(CAPACITY);
     let sender = printer.sender();
     let (end, take_over) = (
         Arc::new(AtomicBool::new(false)),
         Arc::new(AtomicBool::new(false)),
     );
+    let prompt = SharedPrompt::default();
+    prompt.set("lead> ");
+    let menu = ColumnarMenu::default().with_name(MENU).with_marker("");
+    let settings_dir = place.environment.settings_dir();
     let mut line_editor = Reedline::create()
         .with_edit_mode(Box::new(Emacs::new(keys())))
-        .with_ansi_colors(color)
+        .with_ansi_colors(place.style.color)
+        .with_history(Box::new(Said::open(
+            settings_dir.as_deref(),
+            prompt.clone(),
+        )))
+        .with_completer(Box::new(Known::new(
+            place.workspace.clone(),
+            prompt.clone(),
+        )))
+        .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+        .with_quick_completions(true)
+        .with_partial_completions(true)
         .with_external_printer(printer)
         .with_poll_interval(LOOK)
         .with_break_signal(Arc::clone(&take_over))
         .use_bracketed_paste(true);
     let repaint = line_editor.repaint_signal();
-    let prompt = SharedPrompt::default();
-    prompt.set("lead> ");
     let kept = Arc::new(Mutex::new(VecDeque::new()));
     let asked = Asked::default();
     let keyboard = Keyboard {
@@ -178,6 +195,14 @@ fn keys() -> reedline::Keybindings {
         KeyModifiers::CONTROL,
         KeyCode::Char('j'),
         ReedlineEvent::Edit(vec![EditCommand::InsertNewline]),
+    );
+    keys.add_binding(
+        KeyModifiers::NONE,
+        KeyCode::Tab,
+        ReedlineEvent::UntilFound(vec![
+            ReedlineEvent::Menu(MENU.to_owned()),
+            ReedlineEvent::MenuNext,
+        ]),
     );
     keys
 }

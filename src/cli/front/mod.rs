@@ -1,5 +1,6 @@
 //! How a session is seen and spoken to: a line editor, a plain terminal, a pipe, or nobody at all.
 
+pub mod complete;
 pub mod editor;
 pub mod events;
 pub mod headless;
@@ -11,6 +12,7 @@ pub mod pull;
 pub mod question;
 pub mod render;
 pub mod result;
+pub mod said;
 pub mod typed;
 pub mod view;
 

@@ -30,7 +30,7 @@ pub fn open(kind: FrontKind, place: &Place, verbose: bool, inlet: Inlet) -> Fron
         FrontKind::Piped => (Box::new(Piped::pulling(renderer, inlet)), None),
         FrontKind::PlainTerminal => (Box::new(Piped::typed(renderer, inlet)), None),
         FrontKind::Editor => {
-            let (editor, typing) = editor::start(renderer, style.color, inlet);
+            let (editor, typing) = editor::start(renderer, place, inlet);
             (Box::new(editor), Some(typing))
         }
     };

@@ -29,6 +29,11 @@ impl SharedPrompt {
         self.texts().question = text;
     }
 
+    /// Whether the line being typed is an answer.
+    pub fn is_question(&self) -> bool {
+        self.texts().question.is_some()
+    }
+
     fn get(&self) -> String {
         let texts = self.texts();
         texts.question.as_ref().unwrap_or(&texts.message).clone()
