@@ -1,12 +1,12 @@
 //! Making a worktree: everything is checked before anything is done.
 
 use std::io;
-use std::path::Path;
 
+use super::changes::uncommitted;
+use super::checkout;
 use super::exclude::exclude_runtime_files;
 use super::git::{CHECKOUT, Git, GitError};
 use super::repository::Repository;
-use super::summary::uncommitted;
 use crate::ids::WorktreeName;
 use crate::store::atomic;
 use crate::workspace::Workspace;
@@ -77,47 +77,10 @@ fn add(name: &WorktreeName, git: &Git) -> Result<(), GitError> {
 
 /// Every precondition of SPEC §7.1 that is not the board's, in its order.
 fn check(workspace: &Workspace, name: &WorktreeName, git: &Git) -> Result<(), String> {
-    check_checkout(workspace, git)?;
+    checkout::check(workspace.root(), git)?;
     check_branch(name, git)?;
     check_path(workspace, name)?;
     check_submodules(git)
-}
-
-fn check_checkout(workspace: &Workspace, git: &Git) -> Result<(), String> {
-    let root = workspace.root();
-    let bare = git
-        .text(&["rev-parse", "--is-bare-repository"])
-        .map_err(|error| match error {
-            GitError::Failed { said, .. } if said.contains("not a git repository") => {
-                "the workspace is not a git checkout; run `git init` and commit something first"
-                    .to_owned()
-            }
-            error @ (GitError::Start(_) | GitError::TimedOut(_) | GitError::Failed { .. }) => {
-                error.to_string()
-            }
-        })?;
-    if bare == "true" {
-        return Err(
-            "the workspace is a bare repository, which has no files to work on; use a checkout of it"
-                .to_owned(),
-        );
-    }
-    let top = git
-        .text(&["rev-parse", "--show-toplevel"])
-        .map_err(|error| error.to_string())?;
-    let is_top = Path::new(&top).canonicalize().ok() == root.canonicalize().ok();
-    if !is_top {
-        return Err(format!(
-            "the workspace {} is not the top of its git checkout, which is {top}; start the lead there",
-            root.display()
-        ));
-    }
-    git.look(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
-        .map(drop)
-        .map_err(|_| {
-            "the repository has no commit yet, so there is nothing to start from; commit first"
-                .to_owned()
-        })
 }
 
 fn check_branch(name: &WorktreeName, git: &Git) -> Result<(), String> {

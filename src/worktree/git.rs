@@ -1,9 +1,10 @@
 //! Running git, hardened as SPEC §7.1 says: the only place where git is started.
 //!
-//! Nothing that a repository, an agent or a surrounding git command could have set decides what else is run: variables of
-//! git's own are removed, hooks, fsmonitor, pagers, prompts and auto-gc are off, and calls that concern a worktree name
-//! its directories from the registration.
+//! Nothing that a repository, an agent or a surrounding git command could have set decides what else is run: of the
+//! environment git gets a few variables by name, hooks, fsmonitor, pagers, prompts and auto-gc are off, and calls that
+//! concern a worktree name its directories from the registration.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ const LOOK: Duration = Duration::from_mins(1);
 pub(super) const CHECKOUT: Duration = Duration::from_mins(15);
 /// How much of each output is kept, in bytes.
 const OUTPUT: usize = 64 * 1024 * 1024;
+
+/// The first git with `merge-tree --write-tree`.
+const SINCE_MERGE_TREE: &str = "2.38";
 
 /// Settings of every call; they are not written to any configuration.
 const SETTINGS: [&str; 12] = [
@@ -36,59 +40,18 @@ const SETTINGS: [&str; 12] = [
     "advice.detachedHead=false",
 ];
 
-/// Every variable by which git can be told other directories, configuration, programs or outputs.
-const VARIABLES: [&str; 51] = [
-    "GIT_ALLOW_PROTOCOL",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_ASKPASS",
-    "GIT_ATTR_GLOBAL",
-    "GIT_ATTR_NOSYSTEM",
-    "GIT_ATTR_SOURCE",
-    "GIT_ATTR_SYSTEM",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_DEFAULT_HASH",
-    "GIT_DEFAULT_REF_FORMAT",
-    "GIT_DIFF_OPTS",
-    "GIT_DIR",
-    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-    "GIT_EDITOR",
-    "GIT_EXEC_PATH",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_FLUSH",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_GRAFT_FILE",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_INDEX_VERSION",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_NAMESPACE",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PAGER",
-    "GIT_PAGER_IN_USE",
-    "GIT_PREFIX",
-    "GIT_PROTOCOL",
-    "GIT_QUARANTINE_PATH",
-    "GIT_REDIRECT_STDERR",
-    "GIT_REDIRECT_STDOUT",
-    "GIT_REFLOG_ACTION",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SHALLOW_FILE",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_TEMPLATE_DIR",
-    "GIT_TRACE",
-    "GIT_TRACE2",
-    "GIT_TRACE2_EVENT",
-    "GIT_WORK_TREE",
+/// All that git gets of this process's environment: nothing that is git's own (SPEC §7.1), and no key of a model
+/// (SPEC §13.1).
+const VARIABLES: [&str; 9] = [
+    "PATH",
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TMPDIR",
+    "LANG",
+    "TZ",
 ];
 
 /// Why a git command did not do what it should.
@@ -100,6 +63,17 @@ pub(super) enum GitError {
     /// It was ended at the time limit.
     #[error("git {0} took too long and was ended")]
     TimedOut(String),
+    /// It does not know what is asked of it yet.
+    #[error(
+        "{what} needs git {} or newer, and this is {found}; install a newer git",
+        SINCE_MERGE_TREE
+    )]
+    TooOld {
+        /// What was asked.
+        what: &'static str,
+        /// What `git version` says.
+        found: String,
+    },
     /// It ended with an error; what it said.
     #[error("git {command} failed: {said}")]
     Failed {
@@ -108,6 +82,26 @@ pub(super) enum GitError {
         /// Its standard error, trimmed.
         said: String,
     },
+}
+
+/// How a command ended that was run to its end.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// `None` if a signal ended it.
+    pub(super) code: Option<i32>,
+    pub(super) stdout: Vec<u8>,
+    /// Its standard error, trimmed; its status if that is empty.
+    said: String,
+}
+
+impl Ended {
+    /// The same as a failure.
+    pub(super) fn failed(self, args: &[&str]) -> GitError {
+        GitError::Failed {
+            command: first(args).to_owned(),
+            said: self.said,
+        }
+    }
 }
 
 /// git in one directory.
@@ -156,31 +150,42 @@ impl Git {
 
     /// Runs a command for at most `time`; its standard output.
     pub(super) fn run(&self, args: &[&str], time: Duration) -> Result<Vec<u8>, GitError> {
-        let name = args.first().copied().unwrap_or_default();
-        let done = capture::run(&mut self.command(args), b"", OUTPUT, time)?;
-        match done.status {
-            None => Err(GitError::TimedOut(name.to_owned())),
-            Some(status) if status.success() => Ok(done.stdout),
-            Some(status) => {
-                let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-                Err(GitError::Failed {
-                    command: name.to_owned(),
-                    said: if said.is_empty() {
-                        status.to_string()
-                    } else {
-                        said
-                    },
-                })
-            }
+        let ended = self.end(args, time)?;
+        if ended.code == Some(0) {
+            return Ok(ended.stdout);
         }
+        Err(ended.failed(args))
+    }
+
+    /// Runs a command whose status is an answer, for at most `time`.
+    pub(super) fn end(&self, args: &[&str], time: Duration) -> Result<Ended, GitError> {
+        let done = capture::run(&mut self.command(args), b"", OUTPUT, time)?;
+        let status = done
+            .status
+            .ok_or_else(|| GitError::TimedOut(first(args).to_owned()))?;
+        let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        Ok(Ended {
+            code: status.code(),
+            stdout: done.stdout,
+            said: if said.is_empty() {
+                status.to_string()
+            } else {
+                said
+            },
+        })
+    }
+
+    /// Whether this git is older than [`SINCE_MERGE_TREE`]; what it says of itself if so.
+    pub(super) fn too_old_to_try_merges(&self) -> Option<String> {
+        let said = self.text(&["version"]).ok()?;
+        is_older(&said, SINCE_MERGE_TREE).then_some(said)
     }
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("git");
-        for name in VARIABLES {
-            command.env_remove(name);
-        }
         command
+            .env_clear()
+            .envs(VARIABLES.iter().filter_map(|name| inherited(name)))
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("LC_ALL", "C")
@@ -192,6 +197,28 @@ impl Git {
         command.args(args).current_dir(&self.dir);
         command
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "git is given these variables by name, and nothing else of the environment"
+)]
+fn inherited(name: &'static str) -> Option<(&'static str, OsString)> {
+    std::env::var_os(name).map(|value| (name, value))
+}
+
+fn first<'a>(args: &[&'a str]) -> &'a str {
+    args.first().copied().unwrap_or_default()
+}
+
+/// Whether `said`, the answer of `git version`, names a version before `since`; one that cannot be read does not.
+fn is_older(said: &str, since: &str) -> bool {
+    let numbers = |text: &str| {
+        let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
+        parts.next().flatten().zip(parts.next().flatten())
+    };
+    let found = said.split_whitespace().nth(2).and_then(numbers);
+    matches!((found, numbers(since)), (Some(found), Some(since)) if found < since)
 }
 
 /// The parts of an output in which each ends with NUL.
@@ -235,26 +262,33 @@ mod tests {
             value("GIT_WORK_TREE"),
             Some(Some(OsStr::new("/w/.worktrees/a")))
         );
-        for removed in [
-            "GIT_INDEX_FILE",
-            "GIT_CONFIG_COUNT",
-            "GIT_EXTERNAL_DIFF",
-            "GIT_SSH_COMMAND",
-        ] {
-            assert_eq!(value(removed), Some(None), "{removed}");
-        }
+        let mut given: Vec<&str> = set.iter().filter_map(|(key, _)| key.to_str()).collect();
+        given.retain(|name| !VARIABLES.contains(name) && *name != "LC_ALL");
+        assert_eq!(
+            given,
+            [
+                "GIT_COMMON_DIR",
+                "GIT_DIR",
+                "GIT_OPTIONAL_LOCKS",
+                "GIT_TERMINAL_PROMPT",
+                "GIT_WORK_TREE"
+            ]
+        );
     }
 
     #[test]
-    fn in_the_workspace_git_looks_for_itself() {
-        let command = Git::in_workspace(Path::new("/w")).command(&["status"]);
-        for name in VARIABLES {
-            assert!(
-                command
-                    .get_envs()
-                    .any(|(key, value)| key == name && value.is_none()),
-                "{name}"
-            );
+    fn versions_are_compared_by_their_numbers() {
+        for (said, older) in [
+            ("git version 2.37.9", true),
+            ("git version 1.8.3.1", true),
+            ("git version 2.38.0", false),
+            ("git version 2.47.3 (Apple Git-154)", false),
+            ("git version 10.0", false),
+            ("git version 2.39.windows.1", false),
+            ("git version next", false),
+            ("", false),
+        ] {
+            assert_eq!(is_older(said, SINCE_MERGE_TREE), older, "{said}");
         }
     }
 }

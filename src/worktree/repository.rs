@@ -66,6 +66,11 @@ impl Repository {
         }))
     }
 
+    /// Whether refs are kept in tables, which only git reads.
+    pub(super) fn has_reftable(&self) -> bool {
+        self.common.join("reftable").is_dir()
+    }
+
     /// The registration whose checkout is at `path` (absolute and resolved), whether or not anything is there.
     pub(super) fn registration_of(&self, path: &Path) -> io::Result<Option<Registration>> {
         let entries = match std::fs::read_dir(self.common.join("worktrees")) {

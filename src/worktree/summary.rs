@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::git::{Git, GitError, nul_separated};
+use super::changes::uncommitted;
+use super::git::{Git, GitError};
 use super::usable::registered;
 use crate::ids::WorktreeName;
 use crate::workspace::Workspace;
@@ -56,12 +57,6 @@ fn told(root: &Path, name: &WorktreeName, inside: &Git) -> Result<String, GitErr
     push_lines(&mut text, &commits);
     push_lines(&mut text, &stat.lines().collect::<Vec<_>>());
     Ok(text)
-}
-
-/// How many paths have changes that are not committed, untracked ones included.
-pub(super) fn uncommitted(git: &Git) -> Result<usize, GitError> {
-    let listed = git.look(&["status", "--porcelain=v1", "-z", "--no-renames"])?;
-    Ok(nul_separated(&listed).count())
 }
 
 fn counted(number: usize, one: &str, many: &str) -> String {

@@ -106,7 +106,7 @@ fn check_branch(
     name: &WorktreeName,
 ) -> Result<(), String> {
     let wanted = format!("refs/heads/{}", name.branch());
-    let head = if repository.common.join("reftable").is_dir() {
+    let head = if repository.has_reftable() {
         Git::in_worktree(repository, registration, path)
             .text(&["symbolic-ref", "-q", "HEAD"])
             .unwrap_or_default()
