@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use super::turn::Event;
 use crate::cancel::Cancel;
 use crate::conversation::{Message, ToolCall, ToolSpec};
-use crate::model::{Model, ModelError, Request, retry};
+use crate::model::{Gate, Model, ModelError, Request, retry};
 use crate::tool::{Outcome, ToolBox};
 
 /// What the worker is to do, each under an epoch of the turn machine.
@@ -56,8 +56,11 @@ pub(super) fn start(
     let (jobs, inbox) = mpsc::channel();
     std::thread::spawn(move || {
         let specs = toolbox.specs();
+        let context = toolbox.context();
+        let gate = Gate::new(&context.workspace, model.name(), context.agent.as_str());
         let mut worker = Worker {
             model,
+            gate,
             toolbox,
             specs,
             send,
@@ -71,6 +74,7 @@ pub(super) fn start(
 
 struct Worker {
     model: Box<dyn Model>,
+    gate: Gate,
     toolbox: Arc<ToolBox>,
     /// Asked for once: what is offered must not change within a conversation.
     specs: Vec<ToolSpec>,
@@ -122,9 +126,9 @@ impl Worker {
             tools: &self.specs,
             task: task.as_deref(),
         };
-        let (model, send) = (&mut *self.model, &self.send);
+        let (model, gate, send) = (&mut *self.model, &self.gate, &self.send);
         let result = guarded(|| {
-            retry::call(model, &request, cancel, &mut |progress| {
+            retry::call(model, &request, gate, cancel, &mut |progress| {
                 send(Report::of(Event::Progressed(epoch, progress)));
             })
         });

@@ -30,6 +30,8 @@ pub(super) enum Moves {
     Mail,
     /// A task is offered to a living teammate.
     Offer,
+    /// So is one, but its provider asked everybody to wait so long from now.
+    Held(Duration),
     /// Somebody waits for an answer that may still come.
     Question,
 }
@@ -53,6 +55,8 @@ const HOPE: Duration = Duration::from_secs(45);
 pub(super) struct Standstill {
     asked_at: Option<u64>,
     hoping: Option<Hope>,
+    /// When a held teammate may go on.
+    held: Option<Instant>,
 }
 
 /// Something that should wake an idle receiver.
@@ -82,7 +86,11 @@ impl Standstill {
 
     /// Mail or an offer that its idle receiver has left for too long: it has its reasons, and it is not waited for.
     fn is_hopeless(&mut self, moves: Moves, mark: u64, now: Instant) -> bool {
-        if matches!(moves, Moves::Teammate | Moves::Question) {
+        self.held = match moves {
+            Moves::Held(left) => Some(now + left),
+            Moves::Teammate | Moves::Mail | Moves::Offer | Moves::Question => None,
+        };
+        if self.held.is_some() || matches!(moves, Moves::Teammate | Moves::Question) {
             self.hoping = None;
             return false;
         }
@@ -102,14 +110,14 @@ impl Standstill {
 
     /// Until when something else must have happened.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.hoping
-            .filter(|hope| !hope.given_up)
-            .map(|hope| hope.since + HOPE)
+        let hope = self.hoping.filter(|hope| !hope.given_up);
+        hope.map(|hope| hope.since + HOPE).or(self.held)
     }
 
     /// Something moves: nothing is hoped for.
     pub(super) fn moving(&mut self) {
         self.hoping = None;
+        self.held = None;
     }
 }
 
@@ -224,6 +232,22 @@ mod tests {
             assert_eq!(standstill.judge(&offered(mark), true, at), wanted);
             let waits = standstill.deadline().is_some_and(|until| until > at);
             assert_eq!(waits, wanted == Verdict::Moving);
+        }
+        standstill.moving();
+        assert_eq!(standstill.deadline(), None);
+    }
+
+    #[test]
+    fn who_is_held_back_is_waited_for_until_it_may_go_on() {
+        let (mut standstill, now) = (Standstill::default(), clock::instant());
+        let left = Duration::from_hours(1);
+        let snapshot = Snapshot {
+            moves: Some(Moves::Held(left)),
+            ..still(1, 1)
+        };
+        for at in [now, now + HOPE * 2] {
+            assert_eq!(standstill.judge(&snapshot, true, at), Verdict::Moving);
+            assert_eq!(standstill.deadline(), Some(at + left));
         }
         standstill.moving();
         assert_eq!(standstill.deadline(), None);

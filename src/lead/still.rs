@@ -7,6 +7,7 @@ use crate::board::{Claimant, Entry, Status, Task};
 use crate::clock;
 use crate::ids::TaskId;
 use crate::mailbox::{Message, inbox};
+use crate::model::Gate;
 use crate::team::{Member, MemberStatus, usage};
 
 impl Session {
@@ -95,7 +96,9 @@ impl Session {
             let taken_up =
                 |task: &Task| !given_up.contains(&(member.name.clone(), task.id.clone()));
             if offered.iter().any(taken_up) {
-                return Ok(Some(Moves::Offer));
+                let gate = Gate::new(&self.files.workspace, &member.model, member.name.as_str());
+                let held = gate.closed().map(|held| Moves::Held(held.left()));
+                return Ok(Some(held.unwrap_or(Moves::Offer)));
             }
         }
         Ok((!self.questions.is_empty()).then_some(Moves::Question))

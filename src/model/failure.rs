@@ -5,12 +5,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::ModelError;
+use super::gate::LONGEST as LONGEST_PAUSE;
 use super::peer::Peer;
 use super::said::Said;
 use crate::clock;
-
-/// Longest pause that a server may ask for.
-const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 
 /// How an exchange failed.
 #[derive(Debug)]

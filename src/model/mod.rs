@@ -6,6 +6,7 @@ mod calls;
 pub mod error;
 mod exchange;
 mod failure;
+pub mod gate;
 mod http;
 mod openai;
 mod peer;
@@ -25,6 +26,7 @@ use crate::cancel::Cancel;
 use crate::conversation::{Block, Message, ToolCall, ToolSpec, Usage};
 
 pub use error::ModelError;
+pub use gate::Gate;
 pub use spec::{Credentials, ModelSpec, OpenError, open};
 
 /// One call.

@@ -1,9 +1,9 @@
-//! Calling until it works or will not: SPEC §12's rules of retrying.
+//! Calling until it works or will not: SPEC §12's rules of retrying, behind the gate that all agents of a provider share.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Model, ModelError, Progress, Reply, Request};
+use super::{Gate, Model, ModelError, Progress, Reply, Request};
 use crate::cancel::Cancel;
 
 /// Most tries of one call.
@@ -13,33 +13,63 @@ pub const MAX_TRIES: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause of our own; a server may ask for more.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// Over how long at most those who waited at the gate spread out behind it.
+const LONGEST_SPREAD: Duration = Duration::from_secs(5);
 
-/// Calls `model`, again after the pauses that the errors ask for, at most [`MAX_TRIES`] times.
+/// Calls `model`, again after the pauses that the errors ask for, at most [`MAX_TRIES`] times. No call begins while `gate`
+/// is closed; a 429 or 529 closes it for the pause that follows.
 ///
 /// A [`ModelError::Retry`] that comes back is the last of them.
 pub fn call(
     model: &mut dyn Model,
     request: &Request<'_>,
+    gate: &Gate,
     cancel: &Arc<Cancel>,
     on: &mut dyn FnMut(Progress),
 ) -> Result<Reply, ModelError> {
     for failures in 1.. {
+        pass(gate, cancel, on)?;
         let error = match model.call(request, cancel, on) {
             Err(ModelError::Retry { why, status, after }) => (why, status, after),
             done => return done,
         };
         let (why, status, after) = error;
+        let wait = after.unwrap_or_else(|| pause(failures, rand::random()));
+        if matches!(status, Some(429 | 529))
+            && let Err(error) = gate.close(wait, &why)
+        {
+            tracing::warn!(%error, "the other agents were not held back");
+        }
         if failures >= MAX_TRIES {
             let why = format!("{why}; tried {MAX_TRIES} times");
             return Err(ModelError::Retry { why, status, after });
         }
-        let wait = after.unwrap_or_else(|| pause(failures, rand::random()));
         on(Progress::Retrying { why, wait });
         if cancel.sleep(wait) {
             break;
         }
     }
     Err(ModelError::Cancelled)
+}
+
+/// Waits until the gate is open. Those that wait do not go through it all at once.
+fn pass(gate: &Gate, cancel: &Cancel, on: &mut dyn FnMut(Progress)) -> Result<(), ModelError> {
+    while let Some(held) = gate.closed() {
+        let left = held.left();
+        let spread = (left / 4).min(LONGEST_SPREAD).mul_f64(rand::random());
+        let why = format!(
+            "all agents of {} wait, since {} was told: {}",
+            gate.provider(),
+            held.by,
+            held.why
+        );
+        let wait = left + spread;
+        on(Progress::Retrying { why, wait });
+        if cancel.sleep(wait) {
+            return Err(ModelError::Cancelled);
+        }
+    }
+    Ok(())
 }
 
 /// Our own pause after so many failures; `luck` in 0..1 takes up to a quarter off, so that agents do not come back as one.
@@ -53,6 +83,7 @@ mod tests {
     use super::*;
     use crate::conversation::Usage;
     use crate::model::Stop;
+    use crate::workspace::Workspace;
 
     /// Fails as told, then replies.
     struct Flaky {
@@ -92,7 +123,22 @@ mod tests {
         }
     }
 
+    fn gate() -> (tempfile::TempDir, Gate) {
+        let scratch = tempfile::tempdir().unwrap();
+        let workspace = Workspace::at(scratch.path().canonicalize().unwrap());
+        let gate = Gate::new(&workspace, "script:flaky", "alice");
+        (scratch, gate)
+    }
+
     fn run(failures: Vec<ModelError>) -> (Result<Reply, ModelError>, usize, Vec<Duration>) {
+        let (_scratch, gate) = gate();
+        run_at(&gate, failures)
+    }
+
+    fn run_at(
+        gate: &Gate,
+        failures: Vec<ModelError>,
+    ) -> (Result<Reply, ModelError>, usize, Vec<Duration>) {
         let mut model = Flaky { failures, calls: 0 };
         let request = Request {
             system: &[],
@@ -104,6 +150,7 @@ mod tests {
         let outcome = call(
             &mut model,
             &request,
+            gate,
             &Arc::new(Cancel::new()),
             &mut |progress| {
                 if let Progress::Retrying { wait, .. } = progress {
@@ -158,8 +205,48 @@ mod tests {
         };
         let cancel = Arc::new(Cancel::new());
         let by_progress = Arc::clone(&cancel);
-        let outcome = call(&mut model, &request, &cancel, &mut |_| by_progress.cancel());
+        let (_scratch, gate) = gate();
+        let outcome = call(&mut model, &request, &gate, &cancel, &mut |_| {
+            by_progress.cancel();
+        });
         assert_eq!(outcome, Err(ModelError::Cancelled));
+        assert!(gate.closed().is_some());
+        let cancel = Arc::new(Cancel::new());
+        let by_progress = Arc::clone(&cancel);
+        let outcome = call(&mut model, &request, &gate, &cancel, &mut |_| {
+            by_progress.cancel();
+        });
+        assert_eq!((outcome, model.calls), (Err(ModelError::Cancelled), 1));
+    }
+
+    #[test]
+    fn only_a_429_or_529_holds_the_others_back() {
+        for (status, held) in [(429, true), (529, true), (500, false), (503, false)] {
+            let (_scratch, gate) = gate();
+            let failure = ModelError::Retry {
+                why: "busy".to_owned(),
+                status: Some(status),
+                after: Some(Duration::from_millis(40)),
+            };
+            let mut failures = vec![failure; 8];
+            failures[7] = overloaded(if held { 60_000 } else { 1 });
+            if !held {
+                failures.pop();
+            }
+            let (_, _, waits) = run_at(&gate, failures);
+            assert_eq!(waits.len(), 7, "{status}: {waits:?}");
+            assert_eq!(gate.closed().is_some(), held, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_closed_gate_is_waited_for_and_costs_no_try() {
+        let (_scratch, gate) = gate();
+        gate.close(Duration::from_millis(80), "429").unwrap();
+        let began = crate::clock::instant();
+        let (outcome, calls, waits) = run_at(&gate, vec![]);
+        assert!(outcome.is_ok() && began.elapsed() >= Duration::from_millis(79));
+        assert_eq!((calls, waits.len()), (1, 1));
     }
 
     #[test]

@@ -23,6 +23,7 @@ impl Mate {
         self.inlet.looking();
         self.look_for_lead();
         self.look_at_limits()?;
+        self.look_at_gate();
         self.look_at_waits()?;
         let waiting = inbox::waiting(&self.workspace, &self.me)?;
         let talk = waiting.iter().any(Message::starts_round);
@@ -46,6 +47,7 @@ impl Mate {
     /// Takes the mail in, sorts it, and tells the machine.
     pub(super) fn take_mail(&mut self) -> anyhow::Result<()> {
         self.look_at_limits()?;
+        self.look_at_gate();
         let taken = self.take_in()?;
         let stop = self.stop_in(&taken);
         self.look_at_waits()?;
@@ -176,6 +178,18 @@ impl Mate {
             self.queue.push_back(Event::Limit(reached));
         }
         Ok(())
+    }
+
+    /// Whether the model's provider asked everybody to wait; told before a call could follow.
+    fn look_at_gate(&mut self) {
+        let left = self
+            .rate_gate
+            .closed()
+            .map_or(Duration::ZERO, |held| held.left());
+        if self.held_back || !left.is_zero() {
+            self.held_back = !left.is_zero();
+            self.queue.push_back(Event::HeldBack(left));
+        }
     }
 
     /// A lead that comes and a limit that is raised both show in the session's file; its other changes concern nobody here.

@@ -59,6 +59,10 @@ pub(super) struct Mate {
     pub(super) given_up: Vec<TaskId>,
     /// Whether a limit of the team is reached, as the machine was told.
     pub(super) limited: bool,
+    /// Who else met a limit of the provider holds this one back too.
+    pub(super) rate_gate: crate::model::Gate,
+    /// Whether it does, as the machine was told.
+    pub(super) held_back: bool,
     /// What the session of that id has used.
     pub(super) meter: Option<(String, Meter)>,
     /// The task of the last round, for the idle notice.

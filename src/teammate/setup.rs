@@ -25,7 +25,7 @@ use crate::config::settings::PlanReview;
 use crate::conversation::{Record, Replay, Transcript};
 use crate::ids::AgentName;
 use crate::mailbox::{Inbox, Message, Post};
-use crate::model::{self, Model};
+use crate::model::{self, Gate as RateGate, Model};
 use crate::policy::Policy;
 use crate::request::Requests;
 use crate::store::Durability;
@@ -73,6 +73,7 @@ impl Ground {
         let context = self.context(&inlet, policy, durability)?;
         let fresh = replay.messages.is_empty();
         let started = self.card.member().started_at;
+        let rate_gate = RateGate::new(&workspace, model.name(), me.as_str());
         let mut mate = Mate {
             machine: Machine::new(Config {
                 by_person: !self.options.started_by_lead,
@@ -94,6 +95,8 @@ impl Ground {
             wait: None,
             given_up: Vec::new(),
             limited: false,
+            rate_gate,
+            held_back: false,
             meter: None,
             last_work: None,
             began_at: fresh.then_some(started),

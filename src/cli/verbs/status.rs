@@ -11,6 +11,7 @@ use crate::cli::place::Place;
 use crate::cli::shell;
 use crate::ids::AgentName;
 use crate::mailbox::inbox;
+use crate::model::gate::{self, Held};
 use crate::team::{Session, lead_presence};
 
 /// Prints who is there, what is open, and what waits for an answer.
@@ -30,6 +31,8 @@ struct Overview {
     counts: Counts,
     requests: Vec<crate::request::Record>,
     mail: BTreeMap<AgentName, usize>,
+    /// Providers that asked everybody to wait.
+    held: Vec<(String, Held)>,
 }
 
 #[derive(Default)]
@@ -56,6 +59,7 @@ impl Overview {
             counts: Counts::of(&board.list()?, &board.views()?),
             requests: place.requests().open_ones(None)?,
             mail,
+            held: gate::closed(&place.workspace),
         })
     }
 
@@ -73,6 +77,9 @@ impl Overview {
                 "damaged": self.counts.damaged,
             },
             "requests": self.requests,
+            "held": self.held.iter().map(|(provider, held)| {
+                json!({"provider": provider, "until": held.until, "by": held.by, "why": held.why})
+            }).collect::<Vec<_>>(),
             "mail": self.mail.iter().map(|(agent, n)| (agent.to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
         })
     }
@@ -103,6 +110,13 @@ impl Overview {
             counts.completed,
             counts.cancelled,
         ));
+        for (provider, held) in &self.held {
+            let why = crate::cli::safe::safe_line(&held.why, 200);
+            shell::out_line(&style.warn(&format!(
+                "all agents of {provider} wait until {}: {why}",
+                held.until
+            )));
+        }
         team::print(&self.team);
         requests::print(&self.requests);
         let waiting: Vec<String> = self

@@ -169,9 +169,13 @@ impl Machine {
                 self.cut_to_end("the lead is gone and none came back")
             }
             (Timer::LeadGrace, Phase::Rest { .. } | Phase::Choosing) => self.lost(),
-            (Timer::CoolDown, phase) => {
+            (Timer::CoolDown | Timer::HeldBack, phase) => {
                 let at_rest = matches!(phase, Phase::Rest { .. });
-                self.cooling = false;
+                if timer == Timer::HeldBack {
+                    self.held_back = false;
+                } else {
+                    self.cooling = false;
+                }
                 if at_rest {
                     vec![Effect::Look]
                 } else {

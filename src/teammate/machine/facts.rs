@@ -1,6 +1,10 @@
 //! What the machine remembers.
 
-use super::{Announcement, Config, Effect, Event, Final, Outcome, Part, Start, Stop, WaitKind};
+use std::time::Duration;
+
+use super::{
+    Announcement, Config, Effect, Event, Final, Outcome, Part, Start, Stop, Timer, WaitKind,
+};
 use crate::process::signals::Signal;
 
 /// See the module.
@@ -26,8 +30,12 @@ pub struct Machine {
     pub(super) wait: Option<WaitKind>,
     /// The team has used up what it may.
     pub(super) limited: bool,
+    /// Its model's provider asked everybody to wait.
+    pub(super) held_back: bool,
     /// Its model could not be reached: it claims nothing for a while.
     pub(super) cooling: bool,
+    /// How often in a row its model could not be reached.
+    pub(super) outages: u32,
     /// To be said when it becomes idle.
     pub(super) announce: Option<Announcement>,
     pub(super) stop: Option<Stop>,
@@ -93,7 +101,9 @@ impl Machine {
             plan_pending: false,
             wait: None,
             limited: false,
+            held_back: false,
             cooling: false,
+            outages: 0,
             announce: None,
             stop: None,
         }
@@ -111,7 +121,12 @@ impl Machine {
     }
 
     pub(super) fn may_claim(&self) -> bool {
-        self.may_call() && self.held == Held::Nothing && !self.cooling && self.stop.is_none()
+        self.may_call_now() && self.held == Held::Nothing && !self.cooling && self.stop.is_none()
+    }
+
+    /// Whether a model call that began now would be made at once.
+    pub(super) fn may_call_now(&self) -> bool {
+        self.may_call() && !self.held_back
     }
 
     /// Whether a round may begin or go on.
@@ -184,11 +199,21 @@ impl Machine {
                 self.limited = limited;
                 Vec::new()
             }
+            Event::HeldBack(time) => self.held_back(time),
             Event::LeadGone => self.lead_gone(),
             Event::LeadCame => self.lead_came(),
             Event::Signal(signal) => self.signal(signal),
             Event::TimedOut(timer) => self.timed_out(timer),
         }
+    }
+
+    fn held_back(&mut self, time: Duration) -> Vec<Effect> {
+        self.held_back = !time.is_zero();
+        vec![if self.held_back {
+            Effect::SetTimer(Timer::HeldBack, time)
+        } else {
+            Effect::ClearTimer(Timer::HeldBack)
+        }]
     }
 
     pub(super) fn end(&mut self, how: Final) -> Effect {

@@ -69,7 +69,7 @@ impl Machine {
                 self.news = false;
                 vec![Effect::NextTurn]
             }
-            Phase::BeforeWrapUp if self.limited => self.finish(None, true),
+            Phase::BeforeWrapUp if self.limited || self.held_back => self.finish(None, true),
             Phase::BeforeWrapUp => self.begin_wrap_up(),
             Phase::Rest { .. } | Phase::Cut(_) | Phase::WrapUp | Phase::Over => Vec::new(),
         }

@@ -7,8 +7,10 @@ use super::{Announcement, Effect, Final, Outcome, Part, Reason, RoundEnd, Timer}
 use crate::board::Released;
 use crate::team::MemberStatus;
 
-/// How long no task is claimed after the model could not be reached in all tries.
+/// How long no task is claimed after the model could not be reached in all tries; doubled with each time in a row.
 const COOL_DOWN: Duration = Duration::from_secs(30);
+/// The longest that this becomes.
+const LONGEST_COOL_DOWN: Duration = Duration::from_mins(10);
 
 impl Machine {
     pub(super) fn boundary(&mut self) -> Vec<Effect> {
@@ -45,13 +47,20 @@ impl Machine {
     }
 
     pub(super) fn ended(&mut self, end: RoundEnd) -> Vec<Effect> {
+        if matches!(end, RoundEnd::Done(_)) {
+            self.outages = 0;
+        }
         match end {
             RoundEnd::Done(text) => self.done(text),
-            RoundEnd::Declined(why) => self.failed(why),
+            RoundEnd::Declined(why) => self.failed(why, Released::Failed),
             RoundEnd::Unreachable(why) => {
+                let pause = COOL_DOWN.saturating_mul(1 << self.outages.min(10));
+                self.outages += 1;
                 self.cooling = true;
-                let mut effects = vec![Effect::SetTimer(Timer::CoolDown, COOL_DOWN)];
-                effects.extend(self.failed(why));
+                let pause = pause.min(LONGEST_COOL_DOWN);
+                let mut effects = vec![Effect::SetTimer(Timer::CoolDown, pause)];
+                // That its server is down is no failure of the task: the attempt does not count.
+                effects.extend(self.failed(why, Released::Orderly));
                 effects
             }
             RoundEnd::Hopeless(why) => {
@@ -112,14 +121,14 @@ impl Machine {
         effects
     }
 
-    fn failed(&mut self, why: String) -> Vec<Effect> {
+    fn failed(&mut self, why: String, released: Released) -> Vec<Effect> {
         let outcome = match self.held {
             Held::Nothing => Outcome::None,
             Held::Open => Outcome::Released,
             Held::Over(outcome) => outcome,
         };
         let mut effects = vec![Effect::ErrorReport(why.clone())];
-        effects.extend(self.give_back(Released::Failed, Some(why)));
+        effects.extend(self.give_back(released, Some(why)));
         self.announce(Reason::Error, outcome);
         effects.extend(self.come_to_rest());
         effects

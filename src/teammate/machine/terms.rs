@@ -99,6 +99,8 @@ pub enum Event {
     PlanSettled,
     /// Whether the team has used up what it may: no model call begins until it may again.
     Limit(bool),
+    /// How long all agents of its model's provider are held back from now; zero: not at all.
+    HeldBack(Duration),
     /// No lead is alive any more.
     LeadGone,
     /// A lead is there again.
@@ -236,6 +238,8 @@ pub enum Timer {
     Answer,
     /// So long no task is claimed after the model could not be reached.
     CoolDown,
+    /// So long the model's provider is not asked by anybody.
+    HeldBack,
 }
 
 /// How it ends.

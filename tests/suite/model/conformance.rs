@@ -7,7 +7,8 @@ use std::time::Duration;
 use pitcrew::cancel::Cancel;
 use pitcrew::clock;
 use pitcrew::conversation::{Block, Message, Role, ToolCall, Usage};
-use pitcrew::model::{ModelError, Progress, Request, Stop, retry};
+use pitcrew::model::{Gate, ModelError, Progress, Request, Stop, retry};
+use pitcrew::workspace::Workspace;
 use serde_json::json;
 
 use super::{KEY, OLLAMA, Provider, answering, ask, ask_with, call, full, full_told, told, user};
@@ -378,9 +379,12 @@ fn retries_keep_the_servers_pause(provider: Provider) {
         task: None,
     };
     let mut waits = Vec::new();
+    let scratch = tempfile::tempdir().unwrap();
+    let workspace = Workspace::at(scratch.path().canonicalize().unwrap());
     let reply = retry::call(
         &mut *model,
         &request,
+        &Gate::new(&workspace, provider.spec, "alice"),
         &Arc::new(Cancel::new()),
         &mut |progress| {
             if let Progress::Retrying { wait, .. } = progress {

@@ -1,6 +1,7 @@
 //! The area `teammate` as real processes see it: the test plays the lead.
 
 mod ending;
+mod held;
 mod leads;
 mod played;
 mod waits;

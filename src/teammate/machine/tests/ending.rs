@@ -1,5 +1,7 @@
 //! Ends: asked to stop, failed, out of budget, without a lead, by a signal.
 
+use std::time::Duration;
+
 use super::super::{Effect, Event, Final, Found, Machine, RoundEnd, Start, Timer, WaitKind};
 use super::{LED, MAIL, NOTHING, OFFER, Told, asked_to_stop, config, done, stop, taken};
 use crate::process::signals::Signal;
@@ -121,7 +123,7 @@ fn a_model_that_fails_gives_the_task_back() {
         &[
             "timer CoolDown 30",
             "error 529",
-            "release failed 529",
+            "release orderly 529",
             "CloseAssignment",
             "Look",
         ],
@@ -129,7 +131,11 @@ fn a_model_that_fails_gives_the_task_back() {
     .expect(Event::Found(OFFER), &["=Idle", "idle Error Released"])
     .expect(Event::Found(OFFER), &[])
     .expect(Event::TimedOut(Timer::CoolDown), &["Look"])
-    .expect(Event::Found(OFFER), &["=Working", "TakeMail"]);
+    .expect(Event::Found(OFFER), &["=Working", "TakeMail"])
+    .expect(taken(false), &["Claim"])
+    .expect(Event::Claimed(true), &["begin [Assignment]"]);
+    let again = told.on(Event::RoundOver(RoundEnd::Unreachable("529".into())));
+    assert_eq!(again[0], "timer CoolDown 60", "the longer it lasts");
 
     Told::working().expect(
         Event::RoundOver(RoundEnd::Hopeless("401".into())),
@@ -145,6 +151,37 @@ fn a_model_that_fails_gives_the_task_back() {
         Event::RoundOver(RoundEnd::Declined("no".into())),
         &["error no", "release failed no", "CloseAssignment", "Look"],
     );
+}
+
+#[test]
+fn while_all_are_held_back_nothing_is_claimed_and_no_wrap_up_begins() {
+    let minute = Duration::from_mins(1);
+    let mut told = Told::idle();
+    told.expect(Event::HeldBack(minute), &["timer HeldBack 60"])
+        .expect(Event::Found(OFFER), &[])
+        .expect(
+            asked_to_stop(false),
+            &["Acknowledge", "=Stopping", "timer StopAll 108", "TakeMail"],
+        )
+        .expect(
+            taken(false),
+            &[
+                "farewell -",
+                "Drain",
+                "answer stop clean=true",
+                "=Stopped",
+                "end Stopped",
+            ],
+        );
+    for opened in [
+        Event::TimedOut(Timer::HeldBack),
+        Event::HeldBack(Duration::ZERO),
+    ] {
+        let mut told = Told::idle();
+        told.on(Event::HeldBack(minute));
+        told.on(opened);
+        told.expect(Event::Found(OFFER), &["=Working", "TakeMail"]);
+    }
 }
 
 #[test]

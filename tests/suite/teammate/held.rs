@@ -1,0 +1,81 @@
+//! A provider that asks everybody to wait (SPEC §9.5), and a server that is down.
+
+use std::time::Duration;
+
+use pitcrew::clock;
+use pitcrew::mailbox::Kind;
+use pitcrew::model::Gate;
+use serde_json::{Value, json};
+
+use super::played::Played;
+use super::{complete, says};
+
+fn held_by_another(lead: &Played, time: Duration) {
+    let gate = Gate::new(&lead.workspace, "script:another", "bob");
+    gate.close(time, "too many requests").unwrap();
+}
+
+fn fails(status: u16) -> Value {
+    json!({"error": {"status": status, "retry_after": 0.001}})
+}
+
+#[test]
+fn what_another_met_holds_it_back_before_it_claims() {
+    let lead = Played::new(&json!([complete(), says("made")]));
+    let time = Duration::from_secs(2);
+    let began = clock::instant();
+    held_by_another(&lead, time);
+    let id = lead.task("Work");
+    let _alice = lead.start(&[]);
+    lead.wait_for_status("idle");
+    assert_eq!(lead.on_board(&id)["status"], "pending");
+    let shown = lead.bed.lead(&["status"]).expect_code(0).stdout;
+    assert!(
+        shown.contains("all agents of script wait until") && shown.contains("too many requests"),
+        "{shown}"
+    );
+    let status = lead.bed.lead(&["status", "--json"]).expect_code(0).json();
+    assert_eq!(status["held"][0]["by"], "bob", "{status}");
+    lead.wait_for_task(&id, "completed");
+    assert!(began.elapsed() >= time);
+    assert_eq!(lead.on_board(&id)["attempts"], 1);
+}
+
+#[test]
+fn a_stop_while_all_are_held_back_needs_no_model() {
+    let lead = Played::new(&json!([says("farewell of its own")]));
+    held_by_another(&lead, Duration::from_mins(10));
+    let alice = lead.start(&[]);
+    lead.wait_for_status("idle");
+    lead.ask_to_stop(false);
+    let _done = alice.wait(Duration::from_secs(30)).expect_code(0);
+    assert_eq!(lead.calls(), 0);
+    assert_eq!(lead.member()["status"], "stopped");
+    assert!(!lead.mail_of(&Kind::Result).is_empty());
+}
+
+#[test]
+fn a_server_that_is_down_costs_the_task_no_attempt() {
+    let mut replies = vec![fails(500); 8];
+    replies.extend([complete(), says("made")]);
+    let lead = Played::new(&json!(replies));
+    let first = lead.task("First");
+    let second = lead.task("Second");
+    let _alice = lead.start(&[]);
+    let idle = lead.letter(&Kind::IdleNotification, 1);
+    assert_eq!(idle.meta("reason"), Some("error"));
+    let report = lead.letter(&Kind::ErrorReport, 1);
+    assert!(
+        report.content.contains("tried 8 times"),
+        "{}",
+        report.content
+    );
+    for id in [first, second] {
+        let task = lead.on_board(&id);
+        assert_eq!(
+            (&task["status"], &task["attempts"]),
+            (&json!("pending"), &json!(0)),
+            "{task:#}"
+        );
+    }
+}
