@@ -3,6 +3,7 @@
 mod answers;
 mod bad_input;
 mod board_verbs;
+mod docs;
 mod editing;
 mod first_steps;
 mod headless;
