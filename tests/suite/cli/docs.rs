@@ -7,10 +7,11 @@ use serde_json::Value;
 use crate::support::Bed;
 
 const FILES: &str = include_str!("../../../docs/files.md");
-const ALL: [&str; 6] = [
+const ALL: [&str; 7] = [
     include_str!("../../../README.md"),
     FILES,
     include_str!("../../../docs/faq.md"),
+    include_str!("../../../docs/guide.md"),
     include_str!("../../../docs/security.md"),
     include_str!("../../../docs/protocol.md"),
     include_str!("../../../docs/architecture.md"),

@@ -6,6 +6,7 @@ mod board_verbs;
 mod docs;
 mod editing;
 mod first_steps;
+mod guide;
 mod headless;
 mod mail_verbs;
 mod readme;
