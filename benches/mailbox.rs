@@ -109,8 +109,9 @@ fn inbox(root: &Path, owner: &AgentName) -> (Workspace, Inbox, Transcript) {
         at: Timestamp::now(),
     };
     let path = workspace.transcript(owner);
-    let (transcript, replay) = Transcript::open(&path, &start, Durability::Process).unwrap();
-    let inbox = Inbox::open(&workspace, owner, &replay, Durability::Process).unwrap();
+    let (mut transcript, replay) = Transcript::open(&path, &start, Durability::Process).unwrap();
+    let durability = Durability::Process;
+    let inbox = Inbox::open(&workspace, owner, &mut transcript, &replay, durability).unwrap();
     (workspace, inbox, transcript)
 }
 

@@ -20,6 +20,8 @@ pub mod clock;
 pub mod config;
 pub mod conversation;
 pub mod ids;
+#[cfg(test)]
+mod killed;
 pub mod lead;
 pub mod mailbox;
 pub mod model;

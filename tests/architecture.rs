@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 
 /// Modules from the bottom up; a module may use only those of earlier rows.
-const ROWS: [&[&str]; 9] = [
+const ROWS: [&[&str]; 10] = [
     &["ids", "clock"],
     &["cancel", "workspace"],
     &["store", "process"],
@@ -22,6 +22,8 @@ const ROWS: [&[&str]; 9] = [
     &["agent"],
     &["lead", "teammate"],
     &["cli"],
+    // Tests of all of them.
+    &["killed"],
 ];
 
 /// The first row that may speak of errors in general terms.

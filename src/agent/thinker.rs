@@ -16,6 +16,7 @@ use crate::clock::Timestamp;
 use crate::conversation::{Record, Replay, ToolCall, Transcript, Usage};
 use crate::model::{Model, ModelError};
 use crate::store::StoreError;
+use crate::store::fault::{self, Point};
 use crate::tool::ToolBox;
 
 /// What the runtime says to a model that answered tool results with nothing.
@@ -233,15 +234,18 @@ impl Thinker {
                     note,
                     at: Timestamp::now(),
                 })?;
+                fault::here(Point::ReplyRecorded);
                 self.history.add_reply(content);
             }
             Effect::RecordResult(answered) => {
+                fault::here(Point::ToolRan);
                 self.transcript.append(&Record::Result {
                     tool_use_id: answered.call.id.clone(),
                     content: answered.content.clone(),
                     is_error: answered.is_error,
                     at: Timestamp::now(),
                 })?;
+                fault::here(Point::ResultRecorded);
                 self.history
                     .add_result(&answered.call, answered.content, answered.is_error);
             }

@@ -12,6 +12,7 @@ use super::summary::{Key, Summary};
 use super::view::{self, Entry, TaskView};
 use super::{BoardError, Claimant, LockedBoard, Status, Task, cycles, file, scan};
 use crate::ids::{AgentName, TaskId, WorktreeName};
+use crate::store::fault::{self, Point};
 use crate::store::lock::{self, FileLock, LOCK_WAIT, LockError, LockFile};
 use crate::store::{Durability, StoreError};
 use crate::workspace::Workspace;
@@ -219,6 +220,7 @@ impl Board {
         }
         drop(known);
         self.gate.keep(lock);
+        fault::here(Point::BoardLocked);
         Ok(())
     }
 

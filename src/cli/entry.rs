@@ -49,7 +49,8 @@ fn guard(args: &[OsString]) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }
 
-fn lead(args: &[OsString]) -> Outcome {
+/// A lead, or one of its verbs, with these arguments.
+pub(crate) fn lead(args: &[OsString]) -> Outcome {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return usage_error::report("lead", &error),

@@ -8,7 +8,7 @@ pub mod transcript;
 
 pub use dialogue::Dialogue;
 pub use message::{Block, Message, Role, ToolCall, ToolSpec, Usage};
-pub use replay::{Replay, content_hash};
+pub use replay::{LastMail, Replay, content_hash};
 pub use transcript::{MailRecord, Record, Transcript};
 
 #[cfg(test)]

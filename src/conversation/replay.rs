@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::dialogue::Dialogue;
-use super::{Message, Record, Usage};
+use super::{MailRecord, Message, Record, Usage};
 
 /// What a transcript holds when opened.
 #[derive(Debug, Clone, Default)]
@@ -18,8 +18,8 @@ pub struct Replay {
     pub pending_mail: Vec<Value>,
     /// Ids of all mail ever taken in, with the [`content_hash`] of each.
     pub known_mail: HashMap<String, String>,
-    /// The last mail record's length and hash, to finish a take-in that a crash cut short.
-    pub last_mail: Option<(u64, String)>,
+    /// The last mail record, to finish a take-in that a crash cut short.
+    pub last_mail: Option<LastMail>,
     /// The notes of the assistant records, in order.
     pub model_notes: Vec<Value>,
     /// The last value of each owner's note.
@@ -31,6 +31,17 @@ pub struct Replay {
     pub usage: Usage,
 }
 
+/// What a mail record was taken from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastMail {
+    /// How many bytes of the mailbox.
+    pub bytes: u64,
+    /// Their SHA-256, hex.
+    pub hash: String,
+    /// The id of its first message, which no other record has.
+    pub first: String,
+}
+
 /// SHA-256, in hex, of a message's `content`: of the text itself, or of the JSON of what is no text.
 pub fn content_hash(message: &Value) -> String {
     let digest = match message.get("content") {
@@ -39,6 +50,21 @@ pub fn content_hash(message: &Value) -> String {
         None => Sha256::digest(""),
     };
     format!("{digest:x}")
+}
+
+impl LastMail {
+    /// What `record` says.
+    pub fn of(record: &MailRecord) -> Self {
+        let first = record
+            .messages
+            .first()
+            .and_then(|message| message["id"].as_str());
+        Self {
+            bytes: record.bytes,
+            hash: record.hash.clone(),
+            first: first.unwrap_or_default().to_owned(),
+        }
+    }
 }
 
 /// A replay under way.
@@ -90,7 +116,7 @@ impl Replaying {
                 self.dialogue.user(&text);
             }
             Record::Mail(batch) => {
-                self.replay.last_mail = Some((batch.bytes, batch.hash));
+                self.replay.last_mail = Some(LastMail::of(&batch));
                 batch
                     .messages
                     .into_iter()

@@ -258,7 +258,12 @@ fn mail_is_pending_until_a_user_message_carries_it() {
         replay.known_mail["m1"],
         super::content_hash(&json!({"content": "about m1"}))
     );
-    assert_eq!(replay.last_mail, Some((7, "00".to_owned())));
+    let last = super::LastMail {
+        bytes: 7,
+        hash: "00".to_owned(),
+        first: "m3".to_owned(),
+    };
+    assert_eq!(replay.last_mail, Some(last));
 }
 
 #[test]

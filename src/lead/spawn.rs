@@ -14,6 +14,7 @@ use crate::board::{BoardError, Claimant, Released, Task};
 use crate::clock::{self, Timestamp};
 use crate::ids::AgentName;
 use crate::model::ModelSpec;
+use crate::store::fault::{self, Point};
 use crate::store::{Durability, atomic};
 use crate::team::{Member, MemberStatus, PlanGate};
 use crate::tool::{Answer, SpawnOrder};
@@ -178,18 +179,21 @@ impl Session {
             .roster
             .put(&first_record(order, &orders))
             .map_err(|error| step("the member's record could not be written", &error))?;
+        fault::here(Point::MemberRecorded);
         undo.kept = self
             .put_conversation_aside(&name)
             .map_err(|error| step("the earlier conversation could not be kept", &error))?;
         undo.claimed = self
             .publish_and_claim(order, &orders)
             .map_err(|error| not_claimed(&error))?;
+        fault::here(Point::SpawnClaimed);
         self.watcher.watch(&self.files.workspace.member(&name));
         let task = undo.claimed.as_ref().map(|task| &task.id);
         let launched = self
             .launcher
             .start(&orders, task)
             .map_err(|error| step("the process could not be started", &error))?;
+        fault::here(Point::SpawnStarted);
         let unit = Unit::starting(clock::instant());
         let epoch = unit.epoch;
         self.fleet.insert(name.clone(), unit);

@@ -37,8 +37,15 @@ pub(super) fn open(
             &mut replay,
         )?;
     }
-    let inbox = Inbox::open(&files.workspace, &AgentName::lead(), &replay, durability)
-        .context("the lead's mailbox cannot be opened")?;
+    let lead = AgentName::lead();
+    let inbox = Inbox::open(
+        &files.workspace,
+        &lead,
+        &mut transcript,
+        &replay,
+        durability,
+    )
+    .context("the lead's mailbox cannot be opened")?;
     Ok(Talk {
         transcript,
         replay,
@@ -77,6 +84,7 @@ fn carry_mail_over(
     drop(Inbox::open(
         workspace,
         &AgentName::lead(),
+        &mut old,
         &left,
         durability,
     )?);

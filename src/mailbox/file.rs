@@ -4,7 +4,6 @@
 //! a second name are refused, and so is a directory of mailboxes that is a link.
 
 use std::cmp::Ordering;
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -13,13 +12,14 @@ use sha2::{Digest, Sha256};
 
 use super::SendError;
 use super::message::MAX_MESSAGE;
+use crate::store::fault::{self, Point};
 use crate::store::jsonl::{self, Chunk};
 use crate::store::lock::{FileLock, LOCK_WAIT, LockError};
 use crate::store::read::{self, ReadError};
 use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
 
-/// How much of a mailbox is held at once while hashing or blanking.
+/// How much of a mailbox is held at once while hashing.
 const BLOCK: usize = 64 * 1024;
 
 /// A locked mailbox.
@@ -40,17 +40,29 @@ pub(super) fn append(
 ) -> Result<(), SendError> {
     let missing = no_link_above(workspace, path)?;
     let lock = FileLock::exclusive_append(path, LOCK_WAIT)?;
-    jsonl::append_line(lock.file(), path, line)?;
-    let file = lock
-        .file()
-        .try_clone()
-        .map_err(StoreError::of("sync", path))?;
+    let begin = jsonl::append_line(lock.file(), path, line)?;
+    let file = lock.kept();
     drop(lock);
-    atomic::sync_data(&file, path, durability)?;
-    if missing {
-        atomic::sync_parent(path, durability)?;
+    fault::here(Point::MailAppended);
+    let synced = atomic::sync_data(file.file(), path, durability).and_then(|()| {
+        if missing {
+            atomic::sync_parent(path, durability)
+        } else {
+            Ok(())
+        }
+    });
+    if synced.is_err() {
+        take_back(path, begin, line);
     }
-    Ok(())
+    Ok(synced?)
+}
+
+/// Takes back a line that could not be synced, unless its reader was quicker. If that fails too the line stays: the
+/// sender was told of an error, and the message's id makes a retry harmless.
+fn take_back(path: &Path, begin: u64, line: &[u8]) {
+    if let Ok(lock) = FileLock::exclusive(path, LOCK_WAIT) {
+        jsonl::take_line_back(lock.file(), begin, line).ok();
+    }
 }
 
 /// Refuses a directory of mailboxes that leads elsewhere; answers whether the mailbox is still to be made.
@@ -152,34 +164,39 @@ impl<'a> LockedFile<'a> {
         Ok(Some(format!("{:x}", hash.finalize())))
     }
 
+    /// Overwrites the first `end` bytes, all whole lines, with newlines, which no reader takes for anything.
+    pub(super) fn blank(&self, end: u64, durability: Durability) -> Result<(), StoreError> {
+        if self.length()? < end {
+            // Somebody without a lock has rewritten it.
+            return Ok(());
+        }
+        fault::within(Point::BlankTorn, || {
+            jsonl::blank(self.lock.file(), 0, end / 2)
+        });
+        jsonl::blank(self.lock.file(), 0, end).map_err(StoreError::of("empty", self.path))?;
+        atomic::sync_data(self.lock.file(), self.path, durability)
+    }
+
     /// Takes the first `end` bytes, all whole lines, out of the mailbox.
     ///
     /// If they are all there is, the file is cut to nothing. What stands after them stays: somebody may be writing it without
-    /// a lock, so it must not move under them. Then the lines are overwritten with newlines, which no reader
-    /// takes for anything, and the file is cut the next time that nothing is left.
+    /// a lock, so it must not move under them. Then the lines are blanked, and the file is cut the next time that nothing
+    /// is left.
     pub(super) fn empty(&self, end: u64) -> Result<(), StoreError> {
         let file = self.lock.file();
-        let length = file
-            .metadata()
-            .map_err(StoreError::of("look at", self.path))?
-            .len();
-        match length.cmp(&end) {
+        match self.length()?.cmp(&end) {
             Ordering::Equal => file.set_len(0),
-            Ordering::Greater => blank(file, end),
+            Ordering::Greater => jsonl::blank(file, 0, end),
             // Somebody without a lock has rewritten it: what it holds now is for the next look.
             Ordering::Less => Ok(()),
         }
         .map_err(StoreError::of("empty", self.path))
     }
-}
 
-fn blank(file: &File, end: u64) -> io::Result<()> {
-    let block = vec![b'\n'; BLOCK];
-    let mut at = 0;
-    while at < end {
-        let want = usize::try_from(end - at).map_or(BLOCK, |left| left.min(BLOCK));
-        file.write_all_at(&block[..want], at)?;
-        at += want as u64;
+    fn length(&self) -> Result<u64, StoreError> {
+        let found = self.lock.file().metadata();
+        found
+            .map(|found| found.len())
+            .map_err(StoreError::of("look at", self.path))
     }
-    Ok(())
 }

@@ -2,9 +2,11 @@
 //!
 //! The steps of a take-in, under the mailbox's lock: bad lines to quarantine; one [`Record::Mail`]; the archive; the mailbox
 //! is emptied. A crash between them leaves lines in the mailbox that the record has already. [`Inbox::open`] knows them
-//! by the record's length and hash, archives what is not archived, and empties. Lines that bring no id are the one case in
-//! which the same bytes may rightly come again: a note after emptying says that their record is dealt with, and a note
-//! before the next record takes that back if it is of the same bytes.
+//! by the record's length and hash, archives what is not archived, and empties.
+//!
+//! Lines that bring no id are the one case in which the same bytes may rightly come again, so that bytes and hash do not
+//! tell whether the mailbox was emptied. They are blanked in place between two notes: after a crash, what the first one
+//! names is blanked again, and what the second one names is dealt with. Nobody else moves what stands in front.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,15 +18,18 @@ use super::file::{self, LockedFile};
 use super::message::MAX_MESSAGE;
 use super::{Message, archive};
 use crate::clock::{self, Timestamp};
-use crate::conversation::{MailRecord, Record, Replay, Transcript};
+use crate::conversation::{LastMail, MailRecord, Record, Replay, Transcript};
 use crate::ids::AgentName;
+use crate::store::fault::{self, Point};
 use crate::store::jsonl::Chunk;
 use crate::store::{Durability, StoreError, quarantine};
 use crate::workspace::Workspace;
 
-/// The transcript note that holds length and hash of the record whose bytes were last seen out of the mailbox; kept for
-/// records with lines that bring no id.
-const EMPTIED: &str = "mailbox_emptied";
+/// The transcript note that says how far the front of the mailbox is blank: the id of its record's first message, and
+/// [`BLANKING`] or [`BLANK`]. Kept for records with lines that bring no id.
+const FRONT: &str = "mailbox_front";
+const BLANKING: &str = "blanking";
+const BLANK: &str = "blank";
 
 /// How much of a line that is too long to be read goes to quarantine, in bytes.
 const HEAD: usize = 64 * 1024;
@@ -47,8 +52,7 @@ pub struct Inbox {
     quarantine: PathBuf,
     /// Ids of all mail ever taken in, with each content's hash.
     known: HashMap<String, String>,
-    /// The note that stands in the transcript, if it was not taken back.
-    emptied: Option<Value>,
+    durability: Durability,
     /// What is recorded but perhaps not yet archived and out of the mailbox.
     unfinished: Option<Unfinished>,
 }
@@ -56,54 +60,51 @@ pub struct Inbox {
 /// A front of the mailbox that is recorded.
 #[derive(Debug)]
 struct Unfinished {
-    /// Its length.
-    bytes: u64,
-    /// Its SHA-256, hex.
-    hash: String,
+    /// Its record.
+    from: LastMail,
     /// The messages that were recorded from it, and perhaps earlier ones.
     messages: Vec<Value>,
+    /// It may be half blank.
+    blanking: bool,
 }
 
 impl Unfinished {
     /// The last record of a transcript. A crash in a take-in is the transcript's end, so none of the record's messages
     /// was put before the model.
     fn of(replay: &Replay) -> Option<Self> {
-        let (bytes, hash) = replay.last_mail.clone()?;
-        Some(Self {
-            bytes,
-            hash,
+        let from = replay.last_mail.clone()?;
+        let says = |stage| replay.notes.get(FRONT) == Some(&json!([from.first, stage]));
+        let (blanking, blank) = (says(BLANKING), says(BLANK));
+        (!blank).then(|| Self {
+            from,
             messages: replay.pending_mail.clone(),
+            blanking,
         })
-    }
-
-    /// What [`EMPTIED`] says of it.
-    fn note(&self) -> Value {
-        json!([self.bytes, self.hash])
     }
 }
 
 impl Inbox {
     /// Opens the mailbox of `owner` (made if missing, so that it can be watched) and finishes a take-in that a crash cut
-    /// short; `replay` is what the transcript held.
+    /// short; `replay` is what `transcript` held.
     pub fn open(
         workspace: &Workspace,
         owner: &AgentName,
+        transcript: &mut Transcript,
         replay: &Replay,
         durability: Durability,
     ) -> Result<Self, StoreError> {
-        let emptied = replay.notes.get(EMPTIED).filter(|note| !note.is_null());
         let mut inbox = Self {
             owner: owner.clone(),
             path: workspace.mailbox(owner),
             archive: workspace.archive(owner),
             quarantine: workspace.quarantine_dir(),
             known: replay.known_mail.clone(),
-            emptied: emptied.cloned(),
-            unfinished: Unfinished::of(replay).filter(|last| emptied != Some(&last.note())),
+            durability,
+            unfinished: Unfinished::of(replay),
         };
         file::make(workspace, &inbox.path, durability)?;
         let path = inbox.path.clone();
-        inbox.finish(&LockedFile::lock(&path)?)?;
+        inbox.finish(&LockedFile::lock(&path)?, transcript)?;
         Ok(inbox)
     }
 
@@ -117,7 +118,7 @@ impl Inbox {
         }
         let path = self.path.clone();
         let mailbox = LockedFile::lock(&path)?;
-        self.finish(&mailbox)?;
+        self.finish(&mailbox, transcript)?;
         let chunk = mailbox.read()?;
         // Blanked lines before a torn one stay: to overwrite them again would wake the owner for nothing, again and again.
         if chunk.lines.is_empty() && (chunk.end == 0 || chunk.torn > 0) {
@@ -125,6 +126,7 @@ impl Inbox {
         }
         let batch = Batch::sort(&chunk.lines, &self.known, &self.owner, clock::now_ms());
         self.quarantine(&mailbox, &batch)?;
+        fault::here(Point::MailRead);
         self.record(&mailbox, &chunk, &batch, transcript)?;
         if let Err(error) = self.clear(&mailbox, &chunk, &batch, transcript) {
             tracing::warn!(%error, source = %error.source, "mail is taken in but still in the mailbox");
@@ -182,26 +184,25 @@ impl Inbox {
         let hash = mailbox.hash(chunk.end)?.ok_or_else(|| {
             StoreError::new("read", &self.path, std::io::ErrorKind::UnexpectedEof.into())
         })?;
-        let taken = Unfinished {
-            bytes: chunk.end,
-            hash,
+        let record = MailRecord {
             messages: batch
                 .messages
                 .iter()
                 .map(|(message, _)| json!(message))
                 .collect(),
-        };
-        if self.emptied.as_ref() == Some(&taken.note()) {
-            keep_note(transcript, Value::Null)?;
-            self.emptied = None;
-        }
-        transcript.append(&Record::Mail(MailRecord {
-            messages: taken.messages.clone(),
-            bytes: taken.bytes,
-            hash: taken.hash.clone(),
+            bytes: chunk.end,
+            hash,
             at: Timestamp::now(),
-        }))?;
-        self.unfinished = Some(taken);
+        };
+        let from = LastMail::of(&record);
+        let messages = record.messages.clone();
+        transcript.append(&Record::Mail(record))?;
+        fault::here(Point::MailRecorded);
+        self.unfinished = Some(Unfinished {
+            from,
+            messages,
+            blanking: false,
+        });
         let new = batch
             .messages
             .iter()
@@ -220,35 +221,61 @@ impl Inbox {
     ) -> Result<(), StoreError> {
         let recorded = self.unfinished.iter().flat_map(|taken| &taken.messages);
         archive::append(&self.archive, recorded, Timestamp::now())?;
-        mailbox.empty(chunk.end)?;
-        if let Some(taken) = self.unfinished.take()
-            && batch.anonymous
-        {
-            keep_note(transcript, taken.note())?;
-            self.emptied = Some(taken.note());
+        fault::here(Point::MailArchived);
+        if batch.anonymous {
+            self.blank(mailbox, transcript)?;
         }
+        mailbox.empty(chunk.end)?;
+        fault::here(Point::MailEmptied);
+        self.unfinished = None;
         Ok(())
     }
 
     /// Archives and empties what was recorded, if it still stands at the front of the mailbox.
-    fn finish(&mut self, mailbox: &LockedFile<'_>) -> Result<(), StoreError> {
-        if let Some(taken) = &self.unfinished
-            && mailbox.hash(taken.bytes)?.as_ref() == Some(&taken.hash)
+    fn finish(
+        &mut self,
+        mailbox: &LockedFile<'_>,
+        transcript: &mut Transcript,
+    ) -> Result<(), StoreError> {
+        if let Some(Unfinished {
+            from,
+            messages,
+            blanking,
+        }) = &self.unfinished
+            && (*blanking || mailbox.hash(from.bytes)?.as_ref() == Some(&from.hash))
         {
-            archive::append_missing(&self.archive, &taken.messages, &self.owner)?;
-            mailbox.empty(taken.bytes)?;
+            let end = from.bytes;
+            archive::append_missing(&self.archive, messages, &self.owner)?;
+            self.blank(mailbox, transcript)?;
+            mailbox.empty(end)?;
         }
         self.unfinished = None;
         Ok(())
     }
-}
 
-fn keep_note(transcript: &mut Transcript, value: Value) -> Result<(), StoreError> {
-    transcript.append(&Record::Note {
-        key: EMPTIED.to_owned(),
-        value,
-        at: Timestamp::now(),
-    })
+    /// Makes the front blank that is recorded, between its notes.
+    fn blank(
+        &mut self,
+        mailbox: &LockedFile<'_>,
+        transcript: &mut Transcript,
+    ) -> Result<(), StoreError> {
+        let Some(taken) = &mut self.unfinished else {
+            return Ok(());
+        };
+        let mut note = |stage| {
+            transcript.append(&Record::Note {
+                key: FRONT.to_owned(),
+                value: json!([taken.from.first, stage]),
+                at: Timestamp::now(),
+            })
+        };
+        note(BLANKING)?;
+        taken.blanking = true;
+        fault::here(Point::MailNoted);
+        mailbox.blank(taken.from.bytes, self.durability)?;
+        fault::here(Point::MailBlanked);
+        note(BLANK)
+    }
 }
 
 /// Messages that wait in `agent`'s mailbox, without taking them in; unreadable lines are skipped.

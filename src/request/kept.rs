@@ -7,6 +7,7 @@ use super::machine::apply;
 use super::{Decision, NewRequest, Record, Refusal, RequestKind, RequestStatus};
 use crate::clock::{self, Timestamp};
 use crate::ids::RequestId;
+use crate::store::fault::{self, Point};
 use crate::store::lock::{FileLock, LOCK_WAIT};
 use crate::store::read::{ReadError, read_plain};
 use crate::store::{Durability, StoreError, atomic};
@@ -120,9 +121,11 @@ impl Requests {
         self.get(id)?;
         let lock = self.lock()?;
         let record = apply(&self.get(id)?, decision, Timestamp::now())?;
+        fault::here(Point::AnswerAllowed);
         let path = self.workspace.request(id);
         atomic::replace(&path, &self.bytes(&record)?, self.durability)?;
         drop(lock);
+        fault::here(Point::AnswerWritten);
         Ok(record)
     }
 

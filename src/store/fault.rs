@@ -1,20 +1,21 @@
 //! Named places at which a test kills its process: one at each step of what must survive a kill at any moment.
 //!
-//! Compiled in only for tests and with the feature `fault-points`; elsewhere [`here`] is nothing. The names of higher
-//! layers stand here too, so that one loop over [`Point::ALL`] reaches every step of the program.
+//! Compiled in only for the crate's own tests; elsewhere [`here`] is nothing. The names of higher layers stand here too, so
+//! that one loop over [`Point::ALL`] reaches every step of the program (`src/killed/`).
 
 macro_rules! points {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// A step after which, or within which, a process may be killed.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Point { $($(#[$doc])* $name,)* }
+        pub(crate) enum Point { $($(#[$doc])* $name,)* }
 
+        #[cfg(test)]
         impl Point {
             /// Every point.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
 
             /// Finds a point by its name.
-            pub fn named(name: &str) -> Option<Self> {
+            pub(crate) fn named(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|point| format!("{point:?}") == name)
             }
         }
@@ -34,6 +35,8 @@ points! {
     LineTorn,
     /// A line was written, and not synced.
     LineWritten,
+    /// The board is locked, and nothing was written.
+    BoardLocked,
     /// The board's change was marked, and nothing changed.
     BoardMarked,
     /// The task files are written, and the journal tells nothing of it.
@@ -44,19 +47,80 @@ points! {
     BoardRung,
     /// All is done but the unlocking.
     BoardCleared,
+    /// A message stands in the mailbox, unlocked; it was not synced.
+    MailAppended,
+    /// A mailbox was read by its owner, and nothing recorded.
+    MailRead,
+    /// The transcript holds the mail.
+    MailRecorded,
+    /// The archive holds it.
+    MailArchived,
+    /// The transcript says that the mailbox is being blanked.
+    MailNoted,
+    /// Half of the mailbox is blank.
+    BlankTorn,
+    /// All of it is blank, and the transcript does not say so.
+    MailBlanked,
+    /// The mailbox is emptied, and still locked.
+    MailEmptied,
+    /// An answer is allowed, and not written.
+    AnswerAllowed,
+    /// A request holds its answer; nobody was told.
+    AnswerWritten,
+    /// A reply is recorded, and none of its tools has run.
+    ReplyRecorded,
+    /// A tool has run; its result is not recorded.
+    ToolRan,
+    /// Its result is recorded.
+    ResultRecorded,
+    /// The record of a teammate to be started is written.
+    MemberRecorded,
+    /// Its task is claimed.
+    SpawnClaimed,
+    /// Its process runs.
+    SpawnStarted,
 }
 
-#[cfg(any(test, feature = "fault-points"))]
+#[cfg(test)]
+pub(crate) use armed::{begin, here, passed, within};
+
+/// The place of `point`: nothing.
+#[cfg(not(test))]
+#[inline]
+pub(crate) fn here(_point: Point) {}
+
+/// The place of a point within an act: nothing.
+#[cfg(not(test))]
+#[inline]
+pub(crate) fn within<T>(_point: Point, _half: impl FnOnce() -> T) {}
+
+#[cfg(test)]
 mod armed {
     use std::sync::{Mutex, PoisonError};
 
     use super::Point;
 
-    static ARMED: Mutex<Option<(Point, u32)>> = Mutex::new(None);
+    /// `None`: not in a process that is to be killed.
+    static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-    /// Kills this process when `point` is passed for the `nth` time from now on, counted from 1.
-    pub fn arm(point: Point, nth: u32) {
-        *ARMED.lock().unwrap_or_else(PoisonError::into_inner) = Some((point, nth));
+    struct State {
+        due: Option<(Point, usize)>,
+        passed: Vec<Point>,
+    }
+
+    /// Forgets what was passed and, from now on, kills this process when `due`'s point is passed for the nth time, counted
+    /// from 1.
+    pub(crate) fn begin(due: Option<(Point, usize)>) {
+        let passed = Vec::new();
+        *STATE.lock().unwrap_or_else(PoisonError::into_inner) = Some(State { due, passed });
+    }
+
+    /// The points passed since [`begin`], in order.
+    pub(crate) fn passed() -> Vec<Point> {
+        let state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+        state
+            .as_ref()
+            .map_or_else(Vec::new, |state| state.passed.clone())
     }
 
     /// The place of `point`.
@@ -75,14 +139,13 @@ mod armed {
     }
 
     fn is_due(point: Point) -> bool {
-        let mut armed = ARMED.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *armed {
-            Some((at, left)) if *at == point => {
-                *left = left.saturating_sub(1);
-                *left == 0
-            }
-            _ => false,
-        }
+        let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(state) = &mut *state else {
+            return false;
+        };
+        state.passed.push(point);
+        let times = state.passed.iter().filter(|passed| **passed == point);
+        state.due == Some((point, times.count()))
     }
 
     fn die() -> ! {
@@ -90,18 +153,3 @@ mod armed {
         std::process::abort();
     }
 }
-
-#[cfg(any(test, feature = "fault-points"))]
-pub use armed::arm;
-#[cfg(any(test, feature = "fault-points"))]
-pub(crate) use armed::{here, within};
-
-/// The place of `point`: nothing.
-#[cfg(not(any(test, feature = "fault-points")))]
-#[inline]
-pub(crate) fn here(_point: Point) {}
-
-/// The place of a point within an act: nothing.
-#[cfg(not(any(test, feature = "fault-points")))]
-#[inline]
-pub(crate) fn within<T>(_point: Point, _half: impl FnOnce() -> T) {}

@@ -97,6 +97,38 @@ fn write_once(file: &File, bytes: &[u8], end: u64) -> io::Result<()> {
     ))
 }
 
+/// Takes the line that was appended at `begin` back, if it still stands there: cuts it off, or blanks it if others came
+/// after it. The caller holds the file's lock, and the file is not open in append mode.
+pub fn take_line_back(file: &File, begin: u64, line: &[u8]) -> io::Result<()> {
+    let mut there = vec![0; line.len() + 1];
+    match file.read_exact_at(&mut there, begin) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+        read => read?,
+    }
+    if there.strip_suffix(b"\n") != Some(line) {
+        return Ok(());
+    }
+    let end = begin + there.len() as u64;
+    if file.metadata()?.len() == end {
+        file.set_len(begin)
+    } else {
+        blank(file, begin, end)
+    }
+}
+
+/// Overwrites the bytes from `begin` to `end` with newlines: blank lines, which no reader takes for anything. The file is
+/// not open in append mode.
+pub fn blank(file: &File, begin: u64, end: u64) -> io::Result<()> {
+    let block = [b'\n'; 4096];
+    let mut at = begin;
+    while at < end {
+        let want = usize::try_from(end - at).map_or(block.len(), |left| left.min(block.len()));
+        file.write_all_at(&block[..want], at)?;
+        at += want as u64;
+    }
+    Ok(())
+}
+
 /// An append-only file with one writer process, such as a transcript or `usage.jsonl`'s shared form under a lock.
 #[derive(Debug)]
 pub struct Appender {

@@ -2,7 +2,7 @@
 
 pub mod atomic;
 mod error;
-pub mod fault;
+pub(crate) mod fault;
 pub mod jsonl;
 pub mod lock;
 pub mod quarantine;

@@ -62,11 +62,11 @@ impl Ground {
 
     fn assemble(self, inlet: Inlet, model: Box<dyn Model>, policy: Policy) -> anyhow::Result<Mate> {
         let durability = self.settings.durability();
-        let (transcript, replay) = self.open_transcript(durability)?;
+        let (mut transcript, replay) = self.open_transcript(durability)?;
         let workspace = self.options.workspace.clone();
         let me = self.options.name.clone();
-        let inbox =
-            Inbox::open(&workspace, &me, &replay, durability).context("cannot open the mailbox")?;
+        let inbox = Inbox::open(&workspace, &me, &mut transcript, &replay, durability)
+            .context("cannot open the mailbox")?;
         let watcher = inlet.watcher(self.options.poll_only, &self.options.say);
         watcher.watch(&workspace.mailbox(&me));
         watcher.watch(&workspace.bell());

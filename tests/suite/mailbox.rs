@@ -46,8 +46,15 @@ fn owner(workspace: &Workspace) -> (Inbox, Transcript, Replay) {
         at: Timestamp::from_ms(0),
     };
     let path = workspace.transcript(&alice());
-    let (transcript, replay) = Transcript::open(&path, &start, Durability::Process).unwrap();
-    let inbox = Inbox::open(workspace, &alice(), &replay, Durability::Process).unwrap();
+    let (mut transcript, replay) = Transcript::open(&path, &start, Durability::Process).unwrap();
+    let inbox = Inbox::open(
+        workspace,
+        &alice(),
+        &mut transcript,
+        &replay,
+        Durability::Process,
+    )
+    .unwrap();
     (inbox, transcript, replay)
 }
 

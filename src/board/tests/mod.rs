@@ -9,7 +9,6 @@ mod cycles;
 mod files;
 mod following;
 mod index;
-mod killed;
 mod rules;
 mod together;
 

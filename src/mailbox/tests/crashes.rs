@@ -69,9 +69,9 @@ fn a_kill_at_any_byte_of_a_take_in_neither_loses_nor_doubles() {
     let before = scene.files();
     assert_eq!(scene.take_in().len(), 3);
     let mut after = scene.files();
-    // The note comes after the emptying, which here has not happened.
+    // The notes come with the emptying, which here has not happened.
     let note = String::from_utf8_lossy(&after[1].1)
-        .rfind("{\"type\":\"note\"")
+        .find("{\"type\":\"note\"")
         .unwrap();
     after[1].1.truncate(note);
     // In the order of the writes: transcript (1), archive (2), mailbox (0).
@@ -142,11 +142,11 @@ fn the_same_nameless_line_cut_short_again_is_neither_lost_nor_doubled() {
     scene.write(line);
     let before = scene.files();
     scene.take_in();
-    // The second take-in was killed after its record: the first one's note must not hide that.
-    let note = String::from_utf8_lossy(&scene.files()[1].1)
-        .rfind("{\"type\":\"note\"")
-        .unwrap();
-    let record = scene.files()[1].1[..note].to_vec();
+    // The second take-in was killed after its record: the first one's notes must not hide that.
+    let whole = String::from_utf8_lossy(&scene.files()[1].1).into_owned();
+    let mut notes = whole.match_indices("{\"type\":\"note\"");
+    let (note, _) = notes.nth(2).unwrap();
+    let record = whole.as_bytes()[..note].to_vec();
     put(&before[0].0, &before[0].1);
     put(&before[1].0, &record);
     put(&before[2].0, &before[2].1);

@@ -102,10 +102,11 @@ impl Scene {
 
     /// What a process of Alice has when it starts.
     fn start(&self) -> (Inbox, Transcript, Replay) {
-        let (transcript, replay) = self.transcript();
+        let (mut transcript, replay) = self.transcript();
         let inbox = Inbox::open(
             &self.workspace,
             &name("alice"),
+            &mut transcript,
             &replay,
             Durability::Process,
         )

@@ -69,10 +69,11 @@ fn mailboxes_that_lead_elsewhere_are_refused() {
             "{what}: {error}"
         );
         assert_eq!(fs::read(&elsewhere).unwrap(), b"", "{what}");
-        let (_, replay) = scene.transcript();
+        let (mut transcript, replay) = scene.transcript();
         let opened = Inbox::open(
             &scene.workspace,
             &name("alice"),
+            &mut transcript,
             &replay,
             Durability::Process,
         );

@@ -1,0 +1,147 @@
+//! A turn of alice's with tools that have effects: two messages to the lead.
+
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::steps::{Act, Check, Victim, anywhere};
+use crate::agent::{Happening, Input, Thinker, ThinkerParts};
+use crate::cancel::Cancel;
+use crate::clock::Timestamp;
+use crate::conversation::check::validity;
+use crate::conversation::{Block, Record, Replay, Transcript};
+use crate::ids::AgentName;
+use crate::mailbox::{Post, inbox};
+use crate::model::{self, Credentials, ModelSpec};
+use crate::policy::{Mode, Policy, RuleLists};
+use crate::store::Durability;
+use crate::team::Roster;
+use crate::tool::{AgentContext, Answer, Desk, Host, HostCall, TeamDirectory, ToolBox, open_board};
+use crate::workspace::Workspace;
+
+pub(super) fn acts() -> Vec<Act> {
+    vec![Act {
+        name: "turn",
+        prepare,
+        perform,
+        covers: anywhere,
+    }]
+}
+
+struct NoLoop;
+
+impl Host for NoLoop {
+    fn call(&self, _: HostCall, _: &Arc<Cancel>) -> Answer {
+        Err("nobody".to_owned())
+    }
+}
+
+fn context(workspace: &Workspace) -> AgentContext {
+    AgentContext {
+        agent: AgentName::parse("alice").unwrap(),
+        role: String::new(),
+        workspace: workspace.clone(),
+        board: Arc::new(open_board(workspace, Durability::Power, 3).unwrap()),
+        post: Post::new(workspace.clone(), Durability::Power),
+        directory: Arc::new(TeamDirectory::new(
+            workspace.clone(),
+            Roster::new(workspace.clone(), Durability::Power),
+        )),
+        policy: Policy::new(&RuleLists::default(), Mode::default()).unwrap(),
+        grants: Mutex::default(),
+        desk: Desk::default(),
+        host: Box::new(NoLoop),
+        home: None,
+        tool_env: Vec::new(),
+        verify: None,
+        lead_reviews_plans: false,
+    }
+}
+
+fn open(workspace: &Workspace) -> (Transcript, Replay) {
+    let start = Record::Start {
+        agent: "alice".to_owned(),
+        session: None,
+        at: Timestamp::from_ms(0),
+    };
+    let path = workspace.transcript(&AgentName::parse("alice").unwrap());
+    Transcript::open(&path, &start, Durability::Power).unwrap()
+}
+
+fn perform(root: &Path, victim: &Victim) {
+    let workspace = Workspace::at(root.to_path_buf());
+    let spec = ModelSpec::Script(root.join("script.json"));
+    let model = model::open(&spec, &Credentials::default(), &workspace, "alice").unwrap();
+    let (transcript, replay) = open(&workspace);
+    let (sender, reports) = channel();
+    let mut thinker = Thinker::start(ThinkerParts {
+        transcript,
+        replay,
+        model,
+        toolbox: Arc::new(ToolBox::new(Arc::new(context(&workspace)))),
+        system: vec!["You are alice.".to_owned()],
+        send: Box::new(move |report| drop(sender.send(report))),
+    });
+    victim.begin();
+    thinker.begin_round(vec![Input::text("go")]).unwrap();
+    loop {
+        let report = reports.recv_timeout(Duration::from_mins(1)).unwrap();
+        for happening in thinker.handle(report).unwrap() {
+            match happening {
+                Happening::ToolEnded {
+                    output, is_error, ..
+                } => {
+                    assert!(!is_error, "{output}");
+                    victim.say("told");
+                }
+                Happening::Boundary => thinker.next_turn(Vec::new()).unwrap(),
+                Happening::RoundOver(_) => return,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn prepare(root: &Path) -> Check {
+    let tell =
+        |text: &str| json!({"name": "send_message", "input": {"to": "lead", "content": text}});
+    let script = json!({"agents": {"alice": [
+        {"tools": [tell("first"), tell("second")]},
+        {"text": "Both are told."},
+    ]}});
+    put(&root.join("script.json"), &script.to_string());
+    let workspace = Workspace::at(root.to_path_buf());
+    Box::new(move |said| {
+        let (_, replay) = open(&workspace);
+        validity(&replay.messages).unwrap();
+        let (mut told, mut cut) = (0, 0);
+        for block in replay.messages.iter().flat_map(|message| &message.content) {
+            if let Block::ToolResult { is_error, .. } = block {
+                *(if *is_error { &mut cut } else { &mut told }) += 1;
+            }
+        }
+        assert!(told >= said.len(), "a result that was told is lost");
+        let mail = inbox::waiting(&workspace, &AgentName::lead()).unwrap();
+        let texts: Vec<&str> = mail
+            .iter()
+            .map(|message| message.content.as_str())
+            .collect();
+        let sent = texts.len();
+        assert_eq!(texts, ["first", "second"][..sent]);
+        // What has a result was done; of the interrupted calls one at most had its effect.
+        assert!(
+            (told..=told + cut.min(1)).contains(&sent),
+            "{told} told, {cut} cut, {texts:?}"
+        );
+        // Opened again, the same.
+        assert_eq!(open(&workspace).1.messages, replay.messages);
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test writes as a person does")]
+fn put(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+}
