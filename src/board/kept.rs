@@ -229,8 +229,14 @@ impl Board {
     }
 
     /// What besides its dependencies keeps a task from being started. Every question of whether a task can be worked on
-    /// where it is bound to comes here.
+    /// in this run and where it is bound to comes here.
     pub(super) fn startable(&self, task: &Task) -> Result<(), String> {
+        if let Some(why) = &task.not_offered {
+            return Err(format!(
+                "not offered again in this run: {why}; release it to offer it again: lead task release {}",
+                task.id
+            ));
+        }
         match &task.worktree {
             Some(name) => (self.options.usable)(name),
             None => Ok(()),

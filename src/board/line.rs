@@ -278,6 +278,11 @@ fn text_differences(old: &Task, new: &Task, change: &mut Vec<Change>) {
         ),
         ("verify", old.verify.as_ref(), new.verify.as_ref()),
         ("result", old.result.as_ref(), new.result.as_ref()),
+        (
+            "notOffered",
+            old.not_offered.as_ref(),
+            new.not_offered.as_ref(),
+        ),
     ] {
         if old != new {
             change.push((name, shortened(old), shortened(new)));

@@ -173,6 +173,15 @@ impl<'a> LockedBoard<'a> {
         Ok((self.change(old, new)?, former))
     }
 
+    /// Offers a task again that an earlier run had given up; whether it was so.
+    pub fn offer_anew(&mut self, id: &TaskId) -> Result<bool, BoardError> {
+        let old = self.read(id)?;
+        let Some(new) = rules::offer_anew(&old.0, Timestamp::now()) else {
+            return Ok(false);
+        };
+        self.change(old, new).map(|_| true)
+    }
+
     /// Cancels a task that is not in progress (or with `force` any); answers with it, its former owner, and its dependents.
     pub fn cancel(
         &mut self,

@@ -18,6 +18,9 @@ pub enum Released {
     Orderly,
     /// By recovery or after a failed round: the attempt counts.
     Failed,
+    /// Nobody could bring it to an end in this run: the attempt counts, and it is not offered again until the person
+    /// releases it or another lead starts. The note says why.
+    NotAgain,
     /// By the person: attempts go to 0.
     ByPerson,
 }
@@ -204,8 +207,14 @@ pub(super) fn release(
     }
     let attempts = match why {
         Released::Orderly => task.attempts.saturating_sub(1),
-        Released::Failed => task.attempts,
+        Released::Failed | Released::NotAgain => task.attempts,
         Released::ByPerson => 0,
+    };
+    let note = note.map(cut);
+    let not_offered = match why {
+        Released::NotAgain => note.clone().or_else(|| Some("it was given up".to_owned())),
+        Released::ByPerson => None,
+        Released::Orderly | Released::Failed => task.not_offered.clone(),
     };
     let untouched = task.status == Status::Pending && task.owner.is_none();
     if task.status != Status::InProgress && why != Released::ByPerson {
@@ -220,7 +229,18 @@ pub(super) fn release(
         owner: None,
         work_version: task.work_version + u64::from(!untouched),
         attempts,
-        result: note.map(cut).or_else(|| task.result.clone()),
+        result: note.or_else(|| task.result.clone()),
+        not_offered,
+        updated_at: now,
+        ..task.clone()
+    })
+}
+
+/// The task as offered again after an earlier run had given it up; `None` if that holds for it already.
+pub(super) fn offer_anew(task: &Task, now: Timestamp) -> Option<Task> {
+    task.not_offered.as_ref()?;
+    Some(Task {
+        not_offered: None,
         updated_at: now,
         ..task.clone()
     })
@@ -320,6 +340,7 @@ pub(super) fn create(new: &NewTask, order: u32, now: Timestamp) -> Result<Task, 
         attempts: 0,
         result: None,
         verified: None,
+        not_offered: None,
         created_at: now,
         updated_at: now,
         order,

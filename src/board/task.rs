@@ -70,6 +70,9 @@ pub struct Task {
     /// What the last run of its verify command came to, if the one who has or had it tried to complete it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
+    /// Why nobody is offered it in this run, whatever else holds; the person's release and the next lead take it away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_offered: Option<String>,
     /// When it was made.
     #[serde(default = "epoch")]
     pub created_at: Timestamp,

@@ -66,6 +66,21 @@ impl Block {
     }
 }
 
+/// The words among `content`, if there are any.
+pub fn words(content: &[Block]) -> Option<String> {
+    let texts: Vec<&str> = content
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text { text } if !text.trim().is_empty() => Some(text.as_str()),
+            Block::Text { .. }
+            | Block::ToolUse(_)
+            | Block::ToolResult { .. }
+            | Block::Opaque { .. } => None,
+        })
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
 /// A message of the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {

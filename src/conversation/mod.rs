@@ -7,7 +7,7 @@ pub mod replay;
 pub mod transcript;
 
 pub use dialogue::Dialogue;
-pub use message::{Block, Message, Role, ToolCall, ToolSpec, Usage};
+pub use message::{Block, Message, Role, ToolCall, ToolSpec, Usage, words};
 pub use replay::{LastMail, Replay, content_hash};
 pub use transcript::{MailRecord, Record, Transcript};
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::dialogue::Dialogue;
-use super::{MailRecord, Message, Record, Usage};
+use super::{MailRecord, Message, Record, Usage, words};
+use crate::clock::Timestamp;
 
 /// What a transcript holds when opened.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +25,12 @@ pub struct Replay {
     pub model_notes: Vec<Value>,
     /// The last value of each owner's note.
     pub notes: HashMap<String, Value>,
+    /// When the conversation began.
+    pub began: Option<Timestamp>,
+    /// Replies of the model so far.
+    pub replies: u64,
+    /// The words with which the last round ended, if nothing was put before the model since.
+    pub last_words: Option<String>,
     /// Whether the last round ended: the last message is an assistant's without calls, or the round was interrupted, or
     /// there is none.
     pub at_rest: bool,
@@ -109,10 +116,16 @@ impl Replaying {
     /// Takes the next record in.
     pub(super) fn take(&mut self, record: Record) {
         match record {
-            Record::Start { .. } => self.started = true,
+            Record::Start { at, .. } => {
+                self.started = true;
+                self.replay.began.get_or_insert(at);
+            }
             Record::User { text, mail, .. } => {
                 self.shown(&mail);
-                self.replay.at_rest &= text.trim().is_empty();
+                if !text.trim().is_empty() {
+                    self.replay.at_rest = false;
+                    self.replay.last_words = None;
+                }
                 self.dialogue.user(&text);
             }
             Record::Mail(batch) => {
@@ -130,8 +143,13 @@ impl Replaying {
             } => {
                 self.replay.usage += usage;
                 self.replay.model_notes.extend(note);
+                self.replay.replies += 1;
+                self.replay.last_words = words(&content);
                 self.dialogue.assistant(content);
                 self.replay.at_rest = self.dialogue.unanswered().is_empty();
+                if !self.replay.at_rest {
+                    self.replay.last_words = None;
+                }
             }
             Record::Result {
                 tool_use_id,
@@ -144,6 +162,7 @@ impl Replaying {
             Record::Interrupted { why, .. } => {
                 self.dialogue.interrupted(&why);
                 self.replay.at_rest = true;
+                self.replay.last_words = None;
             }
             Record::Note { key, value, .. } => {
                 self.replay.notes.insert(key, value);

@@ -243,6 +243,30 @@ fn rest_is_an_answer_without_calls_or_nothing_at_all() {
 }
 
 #[test]
+fn the_last_words_are_those_of_a_round_that_ended_with_them() {
+    let last = |records: &[Record]| {
+        let replay = replayed(&lines(records));
+        (replay.replies, replay.last_words)
+    };
+    let says = |text: &str| assistant(vec![Block::text(text)]);
+    let calls = || assistant(vec![Block::text("let me see"), call("a")]);
+    let words = |text: &str| Some(text.to_owned());
+    let over = [user("go", &[]), calls(), result("a", "1"), says("done")];
+    for (more, replies, wanted) in [
+        (vec![], 2, words("done")),
+        (vec![mail(&["m"]), user("", &["m"])], 2, words("done")),
+        (vec![user("next", &[])], 2, None),
+        (vec![user("next", &[]), calls()], 3, None),
+        (vec![user("next", &[]), says("two")], 3, words("two")),
+        (vec![user("next", &[]), assistant(vec![])], 3, None),
+        (vec![interrupted("cut")], 2, None),
+    ] {
+        let records = [&over[..], &more].concat();
+        assert_eq!(last(&records), (replies, wanted), "{more:?}");
+    }
+}
+
+#[test]
 fn mail_is_pending_until_a_user_message_carries_it() {
     let replay = replayed(&lines(&[
         mail(&["m1", "m2"]),

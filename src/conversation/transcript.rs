@@ -128,6 +128,7 @@ impl Transcript {
             })?;
         if !replaying.started() {
             transcript.append(start)?;
+            replaying.take(start.clone());
         }
         for id in replaying.unanswered() {
             let closing = Record::Result {

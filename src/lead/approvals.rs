@@ -204,23 +204,11 @@ impl Session {
             self.accepted(&record);
         }
         self.keep_own_grant(&record);
-        self.note_hopeless_plan(&record);
         if let Some(reply) = self.replies.remove(&record.request_id) {
             drop(reply.send(answer_for_tool(&record)));
         }
         if was_open || record.decided_by.is_some() {
             self.ui.show(Shown::RequestClosed(record));
-        }
-    }
-
-    /// Where nobody can answer, a teammate whose plan was refused leaves that task alone.
-    fn note_hopeless_plan(&mut self, record: &Record) {
-        if record.kind == RequestKind::PlanApproval
-            && record.status == RequestStatus::Rejected
-            && self.record.unattended
-            && let Some(task) = record.task_id.clone()
-        {
-            self.crew.given_up.insert((record.sender.clone(), task));
         }
     }
 

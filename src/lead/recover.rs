@@ -118,6 +118,11 @@ impl Session {
             if task.status == Status::InProgress && dead.is_some() {
                 self.release_dead(&task, Released::Failed, account)?;
             }
+            // What an earlier run could not bring to an end may go better in this one.
+            if task.not_offered.is_some() {
+                let mut board = self.files.board.lock(&AgentName::lead())?;
+                board.offer_anew(&task.id)?;
+            }
             if matches!(task.status, Status::Pending | Status::InProgress) {
                 if account.open.len() < MAX_LISTED {
                     account.open.push((task.id, task.subject));

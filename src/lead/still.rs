@@ -3,7 +3,7 @@
 use super::headless::{self, Moves, Snapshot, Verdict};
 use super::session::Session;
 use super::{EndStatus, SessionResult};
-use crate::board::{Claimant, Entry, Status, Task};
+use crate::board::{Claimant, Entry, Status};
 use crate::clock;
 use crate::ids::TaskId;
 use crate::mailbox::{Message, inbox};
@@ -91,11 +91,7 @@ impl Session {
                 name: &member.name,
                 role: &member.role,
             };
-            let given_up = &self.crew.given_up;
-            let offered = self.files.board.offered(claimant, 1 + given_up.len())?;
-            let taken_up =
-                |task: &Task| !given_up.contains(&(member.name.clone(), task.id.clone()));
-            if offered.iter().any(taken_up) {
+            if !self.files.board.offered(claimant, 1)?.is_empty() {
                 let gate = Gate::new(&self.files.workspace, &member.model, member.name.as_str());
                 let held = gate.closed().map(|held| Moves::Held(held.left()));
                 return Ok(Some(held.unwrap_or(Moves::Offer)));

@@ -31,8 +31,6 @@ pub(super) struct Crew {
     pub(super) dropped: HashMap<AgentName, TaskId>,
     /// Those whose farewell has come.
     pub(super) farewells: HashSet<AgentName>,
-    /// Tasks that each leaves alone in this run: its plan was refused, and nobody can answer another.
-    pub(super) given_up: HashSet<(AgentName, TaskId)>,
     /// Starts that wait until one of those has ended.
     pub(super) deferred: Vec<(SpawnOrder, Sender<Answer>)>,
     /// The open request of each to stop.

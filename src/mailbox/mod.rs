@@ -14,4 +14,5 @@ mod tests;
 
 pub use inbox::{Inbox, Intake};
 pub use message::{Kind, Message};
+pub use parse::made_id;
 pub use post::{Directory, Post, Recipient, SendError, Sent};

@@ -82,8 +82,8 @@ pub(super) fn parse(
     })
 }
 
-/// `msg_<16 hex>`, the same for the same `parts`.
-pub(super) fn made_id(parts: &[&[u8]]) -> String {
+/// `msg_<16 hex>`, the same for the same `parts`: for a message that may have been sent before a crash.
+pub fn made_id(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());

@@ -147,11 +147,10 @@ impl Mate {
             .context("cannot make a request")
     }
 
-    /// Nobody can approve this task's plans in this run: this teammate takes it no more.
+    /// Nobody can approve this task's plans in this run: nobody is offered it any more.
     fn give_up(&mut self, work: &Work) -> anyhow::Result<()> {
-        let note = "its plan was refused, and nobody can answer plans in this run".to_owned();
-        self.release(work, Released::Failed, Some(note))?;
-        self.given_up.push(work.0.clone());
+        let (why, note) = self.gate.verdict(Released::Failed, None);
+        self.release(work, why, note)?;
         if let Some(held) = &mut self.context.desk.state().assignment {
             held.over = true;
         }

@@ -33,8 +33,11 @@ impl Mate {
             Effect::Interrupt(why) => self.thinker.interrupt(why),
             Effect::EndWait(why) => self.end_wait(why)?,
             Effect::Result(text) => {
-                self.tell(&letters::result(&self.me, &text, self.last_work.as_ref()))?;
+                self.tell(&self.result(&text))?;
+                self.keep(None)?;
             }
+            Effect::LateResult(text) => self.late_result(&text)?,
+            Effect::Keep(text) => self.keep(Some(&text))?,
             Effect::Farewell(text) => self.farewell(text)?,
             Effect::ErrorReport(why) => self.error_report(&why)?,
             Effect::Announce(said) => {
@@ -42,6 +45,7 @@ impl Mate {
             }
             Effect::Release { why, note } => {
                 if let Some(work) = self.open_work() {
+                    let (why, note) = self.gate.verdict(why, note);
                     self.release(&work, why, note)?;
                 }
             }

@@ -1,5 +1,6 @@
 //! The plan gate of one teammate (SPEC §8.3): pure. An approval holds for the task and work version it was asked for.
 
+use crate::board::Released;
 use crate::ids::{RequestId, TaskId};
 use crate::request::{Record, RequestStatus};
 use crate::team::PlanGate;
@@ -7,6 +8,9 @@ use crate::tool::Plan;
 
 /// A task under the version it was claimed with.
 pub(super) type Work = (TaskId, u64);
+
+/// Why a task is not offered again where nobody can answer its plans.
+const UNANSWERABLE: &str = "its plan was refused, and nobody can answer plans";
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -112,6 +116,19 @@ impl Gate {
                 Submission::Await(open.request.clone())
             }
             open => Submission::Ask(open.as_ref().map(|open| open.request.clone())),
+        }
+    }
+
+    /// How the present assignment is given back: whose plans nobody can answer comes to no better end in this run.
+    pub(super) fn verdict(
+        &self,
+        why: Released,
+        note: Option<String>,
+    ) -> (Released, Option<String>) {
+        if self.unanswerable && why == Released::Failed {
+            (Released::NotAgain, Some(UNANSWERABLE.to_owned()))
+        } else {
+            (why, note)
         }
     }
 
@@ -329,8 +346,21 @@ mod tests {
         let mut gate = pending();
         gate.look(&record(RequestStatus::Rejected), Some(&work(1)), true);
         assert!(matches!(gate.submit(&plan("d")), Submission::Hopeless(_)));
+        let mine = Some("mine".to_owned());
+        assert_eq!(
+            gate.verdict(Released::Failed, mine.clone()),
+            (Released::NotAgain, Some(UNANSWERABLE.to_owned()))
+        );
+        assert_eq!(
+            gate.verdict(Released::Orderly, mine.clone()),
+            (Released::Orderly, mine.clone())
+        );
         gate.closed();
         gate.opened();
+        assert_eq!(
+            gate.verdict(Released::Failed, mine.clone()),
+            (Released::Failed, mine)
+        );
         assert_eq!(gate.submit(&plan("d")), Submission::Ask(None));
     }
 

@@ -97,6 +97,13 @@ pub(super) fn released(me: &AgentName, task: &Task, exhausted: bool) -> Message 
             task.attempts, task.id
         );
     }
+    if let Some(why) = &task.not_offered {
+        let _ = write!(
+            text,
+            "; it is not offered again in this run: {why} (lead task release {} offers it again)",
+            task.id
+        );
+    }
     to_lead(me, Kind::TaskNotification, &text)
         .with("task_id", task.id.as_str())
         .with("work_version", task.work_version)

@@ -67,6 +67,9 @@ impl Mate {
             }
         }
         let news = talk | std::mem::take(&mut self.decision_waits);
+        if news {
+            self.awaits_answer(false)?;
+        }
         self.queue.push_back(Event::Taken { news, stop });
         Ok(())
     }

@@ -12,11 +12,12 @@ use super::denied::Denied;
 use super::gate::{Gate, Work};
 use super::machine::{Event, Final, Machine, RoundEnd};
 use super::timers::Timers;
+use super::words::Words;
 use crate::agent::{Happening, Input, Report, Thinker};
 use crate::clock::{self, Timestamp};
 use crate::config::Settings;
 use crate::conversation::{Record, ToolCall, Usage};
-use crate::ids::{AgentName, RequestId, TaskId};
+use crate::ids::{AgentName, RequestId};
 use crate::mailbox::{Inbox, Message};
 use crate::model::ModelError;
 use crate::request::Requests;
@@ -55,8 +56,6 @@ pub(super) struct Mate {
     pub(super) slow_look: Option<Instant>,
     /// What a tool waits for.
     pub(super) wait: Option<Wait>,
-    /// Tasks whose plans nobody can approve in this run.
-    pub(super) given_up: Vec<TaskId>,
     /// Whether a limit of the team is reached, as the machine was told.
     pub(super) limited: bool,
     /// Who else met a limit of the provider holds this one back too.
@@ -65,6 +64,8 @@ pub(super) struct Mate {
     pub(super) held_back: bool,
     /// What the session of that id has used.
     pub(super) meter: Option<(String, Meter)>,
+    /// Where its conversation stands.
+    pub(super) words: Words,
     /// The task of the last round, for the idle notice.
     pub(super) last_work: Option<Work>,
     /// Tells mail that is older than the conversation; `None` once some was taken in.
@@ -164,6 +165,7 @@ impl Mate {
             Happening::Called(usage) => self.called(usage)?,
             Happening::ToolEnded { call, is_error, .. } => {
                 if !is_error && asks_somebody(&call) {
+                    self.awaits_answer(true)?;
                     self.queue.push_back(Event::Asked);
                 }
             }
@@ -184,6 +186,7 @@ impl Mate {
     }
 
     fn called(&mut self, tokens: Usage) -> anyhow::Result<()> {
+        self.words.replied();
         let model = self.card.member().model.clone();
         usage::record(
             &self.workspace,

@@ -1,6 +1,6 @@
 //! The WORK/IDLE loop of one worker (SPEC §5): one thread owns all state and receives from one channel.
 //!
-//! `machine` decides and is pure; `mate` is the loop; `effects`, `work`, `look` and `asks` carry out, each for one concern.
+//! `machine` decides and is pure; `mate` is the loop; `effects`, `work`, `words`, `look` and `asks` carry out, each for one concern.
 
 mod asks;
 mod card;
@@ -18,6 +18,7 @@ pub mod options;
 pub mod run;
 mod setup;
 mod timers;
+mod words;
 mod work;
 
 pub use options::{CRASHED, End, Options, RunError, Say};

@@ -15,6 +15,7 @@ use super::ground::Ground;
 use super::machine::{Config, Event, Machine, Start};
 use super::mate::{LeadWatch, Mate};
 use super::timers::Timers;
+use super::words::{self, Words};
 use super::{Options, grants, work};
 use crate::agent::prompt::{self, SystemParts};
 use crate::agent::{Thinker, ThinkerParts};
@@ -93,11 +94,11 @@ impl Ground {
             decision_waits: false,
             slow_look: None,
             wait: None,
-            given_up: Vec::new(),
             limited: false,
             rate_gate,
             held_back: false,
             meter: None,
+            words: Words::of(&replay),
             last_work: None,
             began_at: fresh.then_some(started),
             queue: VecDeque::new(),
@@ -222,8 +223,8 @@ impl Mate {
         };
         if !holds && self.lead.present {
             let wanted = options.task.clone().or_else(|| {
-                let noted = noted.as_ref()?.get("task")?.as_str()?;
-                noted.parse().ok()
+                let (task, _) = work::noted(noted.as_ref()?)?;
+                Some(task)
             });
             if let Some(id) = wanted {
                 holds = self.claim_one(&id)?;
@@ -237,14 +238,20 @@ impl Mate {
             noted == Some(json!({ "task": task, "version": version }))
         });
         let talk = self.mail.iter().any(Message::starts_round);
+        let news = talk || self.decision_waits;
+        let left = words::left(replay);
+        self.last_work = noted.as_ref().and_then(work::noted);
         self.queue.push_front(Event::Started(Start {
             lead: self.lead.present,
             prompt: self.prompt.is_some(),
             task: holds,
             told,
             unfinished: !replay.at_rest && !replay.messages.is_empty(),
-            news: talk || self.decision_waits,
+            news,
             plan_pending: self.gate.pending().is_some(),
+            asked: left.asked && !news,
+            last_words: left.last_words,
+            reminded: left.reminded,
         }));
         Ok(())
     }

@@ -20,6 +20,12 @@ pub(super) const ASSIGNMENT: &str = "assignment";
 /// How many offered tasks are looked at at once.
 const LOOK: usize = 16;
 
+/// The assignment that such a note names.
+pub(super) fn noted(note: &Value) -> Option<Work> {
+    let task = note.get("task")?.as_str()?.parse().ok()?;
+    Some((task, note.get("version")?.as_u64()?))
+}
+
 impl Mate {
     /// Claims the first offered task that can be had; a lost race tries the next.
     pub(super) fn claim(&mut self) -> anyhow::Result<bool> {
@@ -41,13 +47,10 @@ impl Mate {
             name: &self.me,
             role: &self.context.role,
         };
-        let mut offered = self
-            .context
+        self.context
             .board
-            .offered(claimant, limit + self.given_up.len())
-            .context("cannot look for tasks")?;
-        offered.retain(|task| !self.given_up.contains(&task.id));
-        Ok(offered)
+            .offered(claimant, limit)
+            .context("cannot look for tasks")
     }
 
     /// Claims `id` if it is still offered.

@@ -1,6 +1,6 @@
 //! What a whole reply asks for: pure.
 
-use crate::conversation::{Block, ToolCall};
+use crate::conversation::{self, Block, ToolCall};
 use crate::model::{Reply, Stop};
 use crate::tool::Outcome;
 
@@ -51,17 +51,7 @@ pub fn calls(content: &[Block]) -> impl Iterator<Item = ToolCall> {
 
 /// The words of a reply, if there are any.
 pub fn text(content: &[Block]) -> Option<String> {
-    let texts: Vec<&str> = content
-        .iter()
-        .filter_map(|block| match block {
-            Block::Text { text } if !text.trim().is_empty() => Some(text.as_str()),
-            Block::Text { .. }
-            | Block::ToolUse(_)
-            | Block::ToolResult { .. }
-            | Block::Opaque { .. } => None,
-        })
-        .collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    conversation::words(content)
 }
 
 /// Marks the last call of a reply that ended at a limit: its input may be incomplete even where it parses.

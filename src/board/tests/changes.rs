@@ -262,3 +262,42 @@ fn the_person_completes_and_ends_the_owners_work() {
     let late = locked.complete(&id(1), &agent("alice"), task.work_version, None);
     assert!(matches!(late, Err(BoardError::Stale { .. })));
 }
+
+#[test]
+fn what_a_run_gave_up_is_offered_to_nobody_until_it_is_offered_anew() {
+    let root = tempfile::tempdir().unwrap();
+    let board = board(root.path());
+    create(&board, &[new(1, &[])]);
+    let give_up = || {
+        let task = claim(&board, 1, "alice").unwrap();
+        let holder = (&agent("alice"), task.work_version);
+        let mut locked = board.lock(&agent("alice")).unwrap();
+        let note = Some("nobody answers".to_owned());
+        locked
+            .release(&id(1), Some(holder), Released::NotAgain, note)
+            .unwrap();
+        drop(locked);
+        for name in ["alice", "bob"] {
+            assert!(offered(&board, name).is_empty());
+            let other = super::board(root.path());
+            assert!(offered(&other, name).is_empty(), "a cold process");
+            assert!(text(claim(&other, 1, name)).contains("nobody answers"));
+        }
+        let view = board.view(&id(1)).unwrap();
+        let why = view.blocked_reason.unwrap();
+        assert!(
+            !view.ready && why.contains("lead task release task_00000001"),
+            "{why}"
+        );
+    };
+    give_up();
+    let lead = || board.lock(&agent("lead")).unwrap();
+    assert!(lead().offer_anew(&id(1)).unwrap());
+    assert!(!lead().offer_anew(&id(1)).unwrap(), "once");
+    assert_eq!(offered(&board, "bob"), [id(1)]);
+    assert_eq!(board.get(&id(1)).unwrap().attempts, 1, "they count");
+    give_up();
+    let released = lead().release(&id(1), None, Released::ByPerson, None);
+    assert_eq!(released.unwrap().0.not_offered, None);
+    assert_eq!(offered(&board, "bob"), [id(1)]);
+}

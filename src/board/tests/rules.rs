@@ -252,6 +252,7 @@ fn a_release_counts_the_attempt_by_its_reason() {
     for (task, why, attempts, version) in [
         (working(), Released::Orderly, 1, 5),
         (working(), Released::Failed, 2, 5),
+        (working(), Released::NotAgain, 2, 5),
         (working(), Released::ByPerson, 0, 5),
         (done_task(), Released::ByPerson, 0, 5),
         (pending(), Released::ByPerson, 0, 0),

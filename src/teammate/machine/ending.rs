@@ -14,7 +14,9 @@ const LEAVING: Duration = Duration::from_secs(30);
 const CUT_WAIT: Duration = Duration::from_secs(3);
 
 impl Machine {
-    /// `mail`: something waits in the mailbox that was not taken in.
+    /// `mail`: something waits in the mailbox that was not taken in and would start a round.
+    ///
+    /// A leaving lead needs no wrap-up of who is at rest and has had its last words told: nothing happened since.
     pub(super) fn hear_stop(&mut self, stop: Stop, mail: bool) -> Vec<Effect> {
         let whole = if stop.leaving {
             LEAVING.min(self.config.shutdown)
@@ -31,7 +33,7 @@ impl Machine {
         ];
         effects.extend(self.end_wait());
         match self.phase {
-            Phase::Rest { .. } if skip => effects.extend(self.finish(None, true)),
+            Phase::Rest { .. } | Phase::Choosing if skip => effects.extend(self.finish(None, true)),
             Phase::Rest { .. } | Phase::Choosing => effects.extend(self.wrap_up()),
             Phase::Round => effects.push(Effect::SetTimer(Timer::StopTurn, whole / 2)),
             Phase::Cut(Cut::Person) => self.phase = Phase::Cut(Cut::Stop),

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use super::{
-    Announcement, Config, Effect, Event, Final, Outcome, Part, Start, Stop, Timer, WaitKind,
-};
+use super::{Announcement, Config, Effect, Event, Final, Outcome, Part, Stop, Timer, WaitKind};
 use crate::process::signals::Signal;
 
 /// See the module.
@@ -132,37 +130,6 @@ impl Machine {
     /// Whether a round may begin or go on.
     pub(super) fn may_call(&self) -> bool {
         self.lead && !self.limited
-    }
-
-    pub(super) fn started(&mut self, start: Start) -> Vec<Effect> {
-        self.lead = start.lead;
-        self.news = start.news;
-        self.plan_pending = start.plan_pending;
-        if start.task {
-            self.held = Held::Open;
-        }
-        let mut owed = Vec::new();
-        if start.prompt {
-            owed.push(Part::Prompt);
-        }
-        if start.unfinished {
-            owed.push(Part::Restarted);
-        }
-        if start.task {
-            match (start.told, start.unfinished) {
-                (false, _) => owed.push(Part::Assignment),
-                (true, false) if !start.plan_pending => owed.push(Part::Reminder),
-                (true, _) => {}
-            }
-        }
-        self.owed = (!owed.is_empty()).then_some(owed);
-        if self.lead {
-            return self.choose();
-        }
-        let mut effects = vec![Effect::SayNoLead];
-        effects.extend(self.lead_gone());
-        effects.extend(self.settle());
-        effects
     }
 
     /// One step. What does not fit changes nothing.

@@ -7,7 +7,7 @@ mod ending;
 mod facts;
 mod rest;
 mod rounds;
-
+mod starting;
 mod terms;
 mod waits;
 

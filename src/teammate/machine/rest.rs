@@ -44,7 +44,7 @@ impl Machine {
         }
         if let (Some(stop), None) = (stop, &self.stop) {
             let at_boundary = self.phase == Phase::Round;
-            let mut effects = self.hear_stop(stop, true);
+            let mut effects = self.hear_stop(stop, false);
             if at_boundary {
                 effects.push(Effect::RestAtBoundary);
                 effects.extend(self.wrap_up());

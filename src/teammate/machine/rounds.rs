@@ -94,9 +94,11 @@ impl Machine {
             }
             Held::Open if self.plan_pending || self.asked => self.report(joined(before, text)),
             Held::Open if before.is_none() => {
-                self.reminded = Some(text);
+                self.reminded = Some(text.clone());
                 self.owed = Some(vec![Part::Reminder]);
-                self.come_to_rest()
+                let mut effects = vec![Effect::Keep(text)];
+                effects.extend(self.come_to_rest());
+                effects
             }
             Held::Open => {
                 let text = joined(before, text);
@@ -154,13 +156,13 @@ impl Machine {
         self.plan_pending = false;
     }
 
-    fn announce(&mut self, reason: Reason, outcome: Outcome) {
+    pub(super) fn announce(&mut self, reason: Reason, outcome: Outcome) {
         self.announce = Some(Announcement { reason, outcome });
     }
 }
 
 /// The text of the round before the reminder, and the reminder's.
-fn joined(before: Option<String>, text: String) -> String {
+pub(super) fn joined(before: Option<String>, text: String) -> String {
     match before {
         Some(before) if before.trim().is_empty() || before == text => text,
         Some(before) if text.trim().is_empty() => before,

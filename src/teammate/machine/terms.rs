@@ -21,7 +21,7 @@ pub struct Config {
 }
 
 /// What a teammate finds at its start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts, named where they are given"
@@ -41,6 +41,12 @@ pub struct Start {
     pub news: bool,
     /// Its plan awaits a decision.
     pub plan_pending: bool,
+    /// It awaits the answer to a question.
+    pub asked: bool,
+    /// The words with which its predecessor's last round ended; whether the lead was told them is not known.
+    pub last_words: Option<String>,
+    /// The text of the round before, if that last round was the reminder's.
+    pub reminded: Option<String>,
 }
 
 /// A request to stop, by its record.
@@ -280,6 +286,10 @@ pub enum Effect {
     EndWait(WaitEnd),
     /// Send the round's text to the lead.
     Result(String),
+    /// Send the text of a round of its predecessor to the lead, unless it was sent.
+    LateResult(String),
+    /// Keep the text of the round before while the reminder's round runs.
+    Keep(String),
     /// Send the last words: this text, else the last text said and the open task.
     Farewell(Option<String>),
     /// Tell the lead of a failure.

@@ -5,3 +5,4 @@ mod failing;
 mod main_job;
 mod person;
 pub(crate) mod scripts;
+mod stuck;

@@ -5,6 +5,7 @@ mod held;
 mod leads;
 mod played;
 mod waits;
+mod words;
 mod working;
 
 use serde_json::{Value, json};

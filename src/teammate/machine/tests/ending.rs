@@ -91,6 +91,20 @@ fn a_leaving_lead_gets_no_wrap_up_from_who_has_nothing_new_to_say() {
         .expect(taken(true), &["WrapUpMode", "begin [WrapUp]"]);
     let asked = ["Acknowledge", "=Stopping", "timer StopAll 108", "TakeMail"];
     Told::idle().expect(asked_to_stop(false), &asked);
+    // Woken by an offer, it finds the request in its mail: that changes nothing.
+    for (leaving, news, effects) in [
+        (true, false, &skipped[..]),
+        (true, true, &before),
+        (false, false, &asked),
+    ] {
+        let mut told = Told::idle();
+        told.on(Event::Found(OFFER));
+        let with_stop = Event::Taken {
+            news,
+            stop: Some(stop(leaving)),
+        };
+        told.expect(with_stop, effects);
+    }
 }
 
 #[test]

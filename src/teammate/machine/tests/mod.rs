@@ -1,6 +1,7 @@
 //! The machine by stories: each line is an event and what it must lead to, in order.
 
 mod ending;
+mod starting;
 mod working;
 
 use std::time::Duration;
@@ -66,6 +67,8 @@ fn short(effect: &Effect) -> String {
         Effect::Begin(parts) => format!("begin {parts:?}"),
         Effect::EndWait(why) => format!("end wait {why:?}"),
         Effect::Result(text) => format!("result {text}"),
+        Effect::LateResult(text) => format!("late result {text}"),
+        Effect::Keep(text) => format!("keep {text}"),
         Effect::Farewell(text) => format!("farewell {}", text.as_deref().unwrap_or("-")),
         Effect::ErrorReport(why) => format!("error {why}"),
         Effect::Announce(said) => format!("idle {:?} {:?}", said.reason, said.outcome),
@@ -73,6 +76,7 @@ fn short(effect: &Effect) -> String {
             let why = match why {
                 Released::Orderly => "orderly",
                 Released::Failed => "failed",
+                Released::NotAgain => "not again",
                 Released::ByPerson => "by person",
             };
             format!("release {why} {}", note.as_deref().unwrap_or("-"))
@@ -145,4 +149,7 @@ const LED: Start = Start {
     unfinished: false,
     news: false,
     plan_pending: false,
+    asked: false,
+    last_words: None,
+    reminded: None,
 };

@@ -1,6 +1,6 @@
 //! Rounds: what begins one, what its end leads to, what is waited for.
 
-use super::super::{Event, Found, Machine, Outcome, Start, Timer, WaitKind};
+use super::super::{Event, Found, Machine, Outcome, Timer, WaitKind};
 use super::{LED, MAIL, NOTHING, OFFER, Told, config, done, taken};
 
 #[test]
@@ -10,63 +10,6 @@ fn without_prompt_and_task_no_round_begins() {
         .expect(taken(false), &["Claim"])
         .expect(Event::Claimed(false), &["=Idle"])
         .expect(Event::Found(NOTHING), &[]);
-}
-
-#[test]
-fn what_it_was_started_with_begins_the_first_round() {
-    for (start, begin) in [
-        (
-            Start {
-                prompt: true,
-                ..LED
-            },
-            "begin [Prompt]",
-        ),
-        (
-            Start {
-                prompt: true,
-                task: true,
-                ..LED
-            },
-            "begin [Prompt, Assignment]",
-        ),
-        (
-            Start {
-                unfinished: true,
-                task: true,
-                told: true,
-                ..LED
-            },
-            "begin [Restarted]",
-        ),
-        (
-            Start {
-                unfinished: true,
-                task: true,
-                ..LED
-            },
-            "begin [Restarted, Assignment]",
-        ),
-        (
-            Start {
-                task: true,
-                told: true,
-                ..LED
-            },
-            "begin [Reminder]",
-        ),
-        (Start { news: true, ..LED }, "begin []"),
-    ] {
-        let mut told = Told::new(start);
-        told.expect(taken(false), &[begin]);
-    }
-    let waiting = Start {
-        task: true,
-        told: true,
-        plan_pending: true,
-        ..LED
-    };
-    Told::new(waiting).expect(taken(false), &["=WaitingApproval"]);
 }
 
 #[test]
@@ -112,7 +55,7 @@ fn mail_comes_before_tasks_and_several_make_one_round() {
 #[test]
 fn an_open_task_is_reminded_of_once_and_then_given_back() {
     let mut told = Told::working();
-    told.expect(done("half"), &["Look"])
+    told.expect(done("half"), &["keep half", "Look"])
         .expect(Event::Found(NOTHING), &["=Working", "TakeMail"])
         .expect(taken(false), &["begin [Reminder]"])
         .expect(
@@ -145,7 +88,7 @@ fn who_awaits_an_answer_keeps_its_task() {
         .expect(Event::Found(OFFER), &[])
         .expect(Event::Found(MAIL), &["=Working", "TakeMail"])
         .expect(taken(true), &["begin []"])
-        .expect(done("hm"), &["Look"])
+        .expect(done("hm"), &["keep hm", "Look"])
         .expect(Event::Found(NOTHING), &["=Working", "TakeMail"])
         .expect(taken(false), &["begin [Reminder]"]);
 }
