@@ -9,7 +9,7 @@ use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
 
 /// What is kept out, relative to the workspace's root.
-const DIRECTORIES: [&str; 4] = [".tasks/", ".mailboxes/", ".worktrees/", ".team/state/"];
+pub(super) const DIRECTORIES: [&str; 4] = [".tasks/", ".mailboxes/", ".worktrees/", ".team/state/"];
 
 /// Adds the runtime's directories to `$GIT_COMMON_DIR/info/exclude` if the workspace is in a git checkout and they are not
 /// there yet; a file that git tracks is never touched. No checkout: nothing happens.

@@ -105,7 +105,7 @@ impl Ended {
 }
 
 /// git in one directory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Git {
     dir: PathBuf,
     named: Vec<(&'static str, PathBuf)>,
@@ -136,6 +136,26 @@ impl Git {
         }
     }
 
+    /// The same with one more variable of git's own.
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<PathBuf>) -> Self {
+        self.named.push((name, value.into()));
+        self
+    }
+
+    /// The same in another directory.
+    pub(super) fn standing_in(mut self, dir: &Path) -> Self {
+        dir.clone_into(&mut self.dir);
+        self
+    }
+
+    /// The same with commits made in the runtime's name, whoever the person is, if git knows that at all.
+    pub(super) fn signed_by_the_runtime(self) -> Self {
+        self.with("GIT_AUTHOR_NAME", "pitcrew")
+            .with("GIT_AUTHOR_EMAIL", "pitcrew@localhost")
+            .with("GIT_COMMITTER_NAME", "pitcrew")
+            .with("GIT_COMMITTER_EMAIL", "pitcrew@localhost")
+    }
+
     /// Runs a command that only looks; its standard output.
     pub(super) fn look(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
         self.run(args, LOOK)
@@ -157,9 +177,28 @@ impl Git {
         Err(ended.failed(args))
     }
 
+    /// Runs a command that reads `input` and only looks, or changes nothing but an index; its standard output.
+    pub(super) fn fed(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, GitError> {
+        let ended = self.end_fed(args, input, LOOK)?;
+        if ended.code == Some(0) {
+            return Ok(ended.stdout);
+        }
+        Err(ended.failed(args))
+    }
+
     /// Runs a command whose status is an answer, for at most `time`.
     pub(super) fn end(&self, args: &[&str], time: Duration) -> Result<Ended, GitError> {
-        let done = capture::run(&mut self.command(args), b"", OUTPUT, time)?;
+        self.end_fed(args, b"", time)
+    }
+
+    /// The same for one that reads `input`.
+    pub(super) fn end_fed(
+        &self,
+        args: &[&str],
+        input: &[u8],
+        time: Duration,
+    ) -> Result<Ended, GitError> {
+        let done = capture::run(&mut self.command(args), input, OUTPUT, time)?;
         let status = done
             .status
             .ok_or_else(|| GitError::TimedOut(first(args).to_owned()))?;

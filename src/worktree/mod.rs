@@ -8,6 +8,7 @@ pub mod exclude;
 pub mod git;
 mod merge;
 mod repository;
+pub mod snapshot;
 pub mod summary;
 pub mod usable;
 

@@ -1,0 +1,38 @@
+//! Keeping a snapshot.
+
+use super::SnapshotError;
+use super::tree::{Ground, reference};
+use crate::ids::SessionId;
+use crate::workspace::Workspace;
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// It is there now.
+    Whole,
+    /// It is there without some files that could not be read; what git said.
+    Partly(String),
+    /// It was there before, from an earlier start of the same session.
+    Before,
+}
+
+/// Keeps the workspace as it stands under `refs/pitcrew/<session>`, unless the session has a snapshot already.
+///
+/// Killed in between, it leaves objects that nothing names.
+pub fn keep(workspace: &Workspace, session: &SessionId) -> Result<Kept, SnapshotError> {
+    let ground = Ground::of(workspace)?;
+    let reference = reference(session);
+    if ground.commit(&reference)?.is_some() {
+        return Ok(Kept::Before);
+    }
+    let now = ground.now(None)?;
+    let message = format!("pitcrew: the workspace before {session} changed it");
+    let commit = ground.commit_tree(&now.tree, &message)?;
+    // Refused if somebody was quicker.
+    ground.git.look(&["update-ref", &reference, &commit, ""])?;
+    Ok(if now.unread.is_empty() {
+        Kept::Whole
+    } else {
+        Kept::Partly(now.unread)
+    })
+}

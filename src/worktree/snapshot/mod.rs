@@ -1,0 +1,83 @@
+//! The way back (SPEC §7.5): what the workspace held before a session's first change, as a commit that no branch names.
+//!
+//! It holds tracked and untracked files as they were, never ignored ones and none of the runtime's. Index, HEAD, stash and
+//! configuration of the repository are only read: every tree is made through an index of our own.
+
+mod diff;
+mod keep;
+mod tree;
+mod undo;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use crate::ids::SessionId;
+
+pub use diff::{Form, diff};
+pub use keep::{Kept, keep};
+pub use undo::{Undone, undo};
+
+/// Why a snapshot was not made, found, or put back.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// Without git there is none.
+    #[error(
+        "the workspace is not in a git checkout; without one no snapshot of it is kept; run `git init` before the next session"
+    )]
+    NoCheckout,
+    /// The session has none.
+    #[error("session {session} has no snapshot; {}", others_there_are(.others))]
+    None {
+        /// The session.
+        session: SessionId,
+        /// Sessions that have one, the newest first.
+        others: Vec<SessionId>,
+    },
+    /// Files that no snapshot holds would be lost.
+    #[error(
+        "nothing was restored; files that git ignores are in the way: {}; move them away first",
+        shown(.0)
+    )]
+    InTheWay(Vec<PathBuf>),
+    /// git did not do it.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<super::git::GitError> for SnapshotError {
+    fn from(error: super::git::GitError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for SnapshotError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(format!("the snapshot's own files cannot be used ({error})"))
+    }
+}
+
+fn others_there_are(others: &[SessionId]) -> String {
+    if others.is_empty() {
+        return "nothing was changed in it yet".to_owned();
+    }
+    let names: Vec<&str> = others.iter().map(SessionId::as_str).collect();
+    format!(
+        "nothing was changed in it yet; name another with --session: {}",
+        names.join(", ")
+    )
+}
+
+/// At most ten paths, then their number.
+fn shown(paths: &[PathBuf]) -> String {
+    let mut names: Vec<String> = paths
+        .iter()
+        .take(10)
+        .map(|path| path.display().to_string())
+        .collect();
+    if paths.len() > names.len() {
+        names.push(format!("{} more", paths.len() - names.len()));
+    }
+    names.join(", ")
+}

@@ -1,0 +1,206 @@
+//! Trees of the workspace as it stands, made through an index of our own.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::SnapshotError;
+use crate::ids::SessionId;
+use crate::workspace::Workspace;
+use crate::worktree::exclude;
+use crate::worktree::git::{Git, GitError};
+use crate::worktree::repository::Repository;
+
+/// For reading every file of a large workspace.
+pub(super) const TIME: Duration = Duration::from_mins(2);
+
+/// The repository of a workspace, with git in it and a place for indexes of our own.
+pub(super) struct Ground {
+    pub(super) repository: Repository,
+    /// Finds everything but the index as git always does.
+    pub(super) git: Git,
+    scratch: tempfile::TempDir,
+}
+
+/// The workspace as it stands: an index that matches the files, and its tree.
+pub(super) struct Now {
+    /// With that index.
+    pub(super) git: Git,
+    pub(super) tree: String,
+    /// What git said of files that could not be read; empty if all could.
+    pub(super) unread: String,
+}
+
+impl Ground {
+    pub(super) fn of(workspace: &Workspace) -> Result<Self, SnapshotError> {
+        let root = workspace.root();
+        let repository = Repository::around(root)?.ok_or(SnapshotError::NoCheckout)?;
+        Ok(Self {
+            git: Git::in_workspace(root).signed_by_the_runtime(),
+            scratch: tempfile::Builder::new()
+                .prefix("pitcrew-snapshot-")
+                .tempdir()?,
+            repository,
+        })
+    }
+
+    /// A file or directory of ours that is gone afterwards.
+    pub(super) fn scratch(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// The same, but new objects are gone afterwards, too.
+    pub(super) fn leaving_no_objects(mut self) -> Result<Self, SnapshotError> {
+        let objects = self.scratch("objects");
+        std::fs::create_dir(&objects)?;
+        self.git = self.git.with("GIT_OBJECT_DIRECTORY", objects).with(
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            quoted(&self.repository.common.join("objects")),
+        );
+        Ok(self)
+    }
+
+    /// The commit of a reference, if there is one.
+    pub(super) fn commit(&self, reference: &str) -> Result<Option<String>, GitError> {
+        let wanted = format!("{reference}^{{commit}}");
+        match self
+            .git
+            .text(&["rev-parse", "--verify", "--quiet", &wanted])
+        {
+            Ok(id) => Ok(Some(id)),
+            Err(GitError::Failed { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The snapshot of `session`.
+    pub(super) fn snapshot(&self, session: &SessionId) -> Result<String, SnapshotError> {
+        if let Some(commit) = self.commit(&reference(session))? {
+            return Ok(commit);
+        }
+        let listed = self.git.text(&[
+            "for-each-ref",
+            "--sort=-committerdate",
+            "--format=%(refname:lstrip=2)",
+            "refs/pitcrew",
+        ])?;
+        Err(SnapshotError::None {
+            session: session.clone(),
+            others: listed
+                .lines()
+                .filter_map(|name| SessionId::parse(name).ok())
+                .collect(),
+        })
+    }
+
+    /// The workspace as it stands. `base` is an earlier snapshot: its files are looked at even where they are ignored by
+    /// now.
+    pub(super) fn now(&self, base: Option<&str>) -> Result<Now, SnapshotError> {
+        let index = self.scratch("index");
+        copy_index(&self.repository.git_dir.join("index"), &index)?;
+        let git = self.git.clone().with("GIT_INDEX_FILE", index);
+        if let Some(base) = base {
+            add_missing(&git, base)?;
+        }
+        leave_repositories_alone(&git)?;
+        let unread = match git.run(&["add", "-A", "--ignore-errors", "--", "."], TIME) {
+            Ok(_) => String::new(),
+            Err(GitError::Failed { said, .. }) => said,
+            Err(error) => return Err(error.into()),
+        };
+        let mut without = vec!["rm", "-r", "-q", "-f", "--cached", "--ignore-unmatch", "--"];
+        without.extend(exclude::DIRECTORIES);
+        git.look(&without)?;
+        let tree = git.text(&["write-tree"])?;
+        Ok(Now { git, tree, unread })
+    }
+
+    /// A commit of `tree` on top of HEAD, which no branch names.
+    pub(super) fn commit_tree(&self, tree: &str, message: &str) -> Result<String, GitError> {
+        let head = self.commit("HEAD")?;
+        let mut args = vec!["commit-tree", tree, "-m", message];
+        if let Some(head) = &head {
+            args.extend(["-p", head]);
+        }
+        self.git.text(&args)
+    }
+}
+
+/// Where the snapshot of `session` is kept.
+pub(super) fn reference(session: &SessionId) -> String {
+    format!("refs/pitcrew/{session}")
+}
+
+/// With the time of its last change: git tells by it which files it must read again.
+fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::copy(from, to) {
+        Ok(_) => File::options()
+            .write(true)
+            .open(to)?
+            .set_modified(std::fs::metadata(from)?.modified()?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Adds what `base` has and the index lacks: what is known is looked at, whatever the ignore rules say.
+fn add_missing(git: &Git, base: &str) -> Result<(), GitError> {
+    let raw = git.look(&[
+        "diff-index",
+        "--cached",
+        "--raw",
+        "-z",
+        "--no-renames",
+        "--diff-filter=D",
+        base,
+        "--",
+        ".",
+    ])?;
+    let mut lines = Vec::new();
+    for change in super::diff::changes(&raw) {
+        lines.extend(change.line_before());
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    git.fed(&["update-index", "-z", "--index-info"], &lines)
+        .map(drop)
+}
+
+/// Marks the repositories within the repository as not to be looked at: their configuration, which an agent can write,
+/// would decide what runs.
+fn leave_repositories_alone(git: &Git) -> Result<(), GitError> {
+    let listed = git.look(&["ls-files", "-s", "-z"])?;
+    let mut paths = Vec::new();
+    for entry in listed.split(|byte| *byte == 0) {
+        if entry.starts_with(b"160000 ")
+            && let Some(path) = entry.splitn(2, |byte| *byte == b'\t').nth(1)
+        {
+            paths.extend_from_slice(path);
+            paths.push(0);
+        }
+    }
+    if paths.is_empty() {
+        return Ok(());
+    }
+    git.fed(
+        &["update-index", "--skip-worktree", "-z", "--stdin"],
+        &paths,
+    )
+    .map(drop)
+}
+
+/// A path as one element of a list of directories.
+fn quoted(path: &Path) -> PathBuf {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let mut out = vec![b'"'];
+    for byte in path.as_os_str().as_bytes() {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(*byte);
+    }
+    out.push(b'"');
+    PathBuf::from(std::ffi::OsString::from_vec(out))
+}

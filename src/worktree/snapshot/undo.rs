@@ -1,0 +1,223 @@
+//! Putting a snapshot back.
+//!
+//! What is replaced is kept first, as a snapshot of its own. Then one git command changes the files, which refuses as a
+//! whole if any of them has changed since. Only files are changed: branch, index and stash stay as they are.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::SnapshotError;
+use super::diff::{Change, between, is_rules};
+use super::tree::{Ground, Now, TIME, reference};
+use crate::ids::SessionId;
+use crate::workspace::Workspace;
+use crate::worktree::git::{GitError, nul_separated};
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Undone {
+    /// How many files were put back or taken away; 0 if the workspace was as in the snapshot.
+    pub files: usize,
+    /// Where what was replaced is kept.
+    pub replaced: Option<String>,
+    /// Files made since that stay: they were ignored when the snapshot was made.
+    pub ignored: Vec<PathBuf>,
+    /// Repositories within the repository that differ and stay as they are.
+    pub repositories: Vec<PathBuf>,
+    /// What git said of files that could not be read, which stay as they are; empty if all could.
+    pub unread: String,
+    /// The commit that the branch was at, if it is at another one now.
+    pub head_was: Option<String>,
+}
+
+/// Puts the workspace's files back as the snapshot of `session` has them: changed and deleted ones are restored, those made
+/// since are deleted, ignored ones are never touched.
+pub fn undo(workspace: &Workspace, session: &SessionId) -> Result<Undone, SnapshotError> {
+    let ground = Ground::of(workspace)?;
+    let base = ground.snapshot(session)?;
+    let now = ground.now(Some(&base))?;
+    let changes = between(&ground.git, &base, &now.tree)?;
+    let (repositories, changes): (Vec<Change>, Vec<Change>) =
+        changes.into_iter().partition(Change::is_repository);
+    let ignored = ignored_before(&ground, &base, &changes)?;
+    let changes: Vec<Change> = changes
+        .into_iter()
+        .filter(|change| !ignored.contains(&change.path))
+        .collect();
+    let mut undone = Undone {
+        files: changes.len(),
+        replaced: None,
+        ignored: ignored.into_iter().collect(),
+        repositories: repositories.into_iter().map(|change| change.path).collect(),
+        unread: now.unread.clone(),
+        head_was: head_before(&ground, &base)?,
+    };
+    undone.ignored.sort();
+    if changes.is_empty() {
+        return Ok(undone);
+    }
+    check_free(&ground, &changes)?;
+    undone.replaced = Some(keep_replaced(&ground, session, &now)?);
+    restore(&ground, &now, &changes)?;
+    Ok(undone)
+}
+
+/// The files made since that the rules of the snapshot's time ignore.
+fn ignored_before(
+    ground: &Ground,
+    base: &str,
+    changes: &[Change],
+) -> Result<HashSet<PathBuf>, SnapshotError> {
+    let made: Vec<&Path> = changes
+        .iter()
+        .filter(|change| change.is_new())
+        .map(|change| change.path.as_path())
+        .collect();
+    if made.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let rules = ground.scratch("rules");
+    std::fs::create_dir(&rules)?;
+    let git = ground
+        .git
+        .clone()
+        .with("GIT_INDEX_FILE", ground.scratch("rules-index"))
+        .with("GIT_DIR", &ground.repository.git_dir)
+        .with("GIT_WORK_TREE", &rules)
+        .standing_in(&rules);
+    git.run(&["read-tree", base], TIME)?;
+    let listed = git.look(&["ls-files", "-z"])?;
+    let files: Vec<PathBuf> = nul_separated(&listed)
+        .filter(|path| is_rules(path))
+        .collect();
+    git.fed(&["checkout-index", "-f", "-z", "--stdin"], &joined(&files))?;
+    // Of a path that begins with `./` git takes no sign for magic, which it cannot be told here otherwise.
+    let asked: Vec<PathBuf> = made.iter().map(|path| Path::new(".").join(path)).collect();
+    let args = [
+        "--no-literal-pathspecs",
+        "check-ignore",
+        "-z",
+        "--stdin",
+        "--no-index",
+    ];
+    let ended = git.end_fed(&args, &joined(&asked), TIME)?;
+    match ended.code {
+        Some(0) => Ok(nul_separated(&ended.stdout)
+            .filter_map(|path| path.strip_prefix(".").map(Path::to_path_buf).ok())
+            .collect()),
+        // None of them.
+        Some(1) => Ok(HashSet::new()),
+        _ => Err(ended.failed(&args[1..]).into()),
+    }
+}
+
+/// What is to be written must not replace something that no snapshot holds.
+fn check_free(ground: &Ground, changes: &[Change]) -> Result<(), SnapshotError> {
+    let top = &ground.repository.top;
+    let known: HashSet<PathBuf> = changes
+        .iter()
+        .filter(|change| !change.is_gone())
+        .map(|change| top.join(&change.path))
+        .collect();
+    let mut in_the_way = Vec::new();
+    for change in changes.iter().filter(|change| change.is_gone()) {
+        for path in top.join(&change.path).ancestors() {
+            if path == top {
+                break;
+            }
+            strangers(
+                path,
+                path == top.join(&change.path),
+                &known,
+                &mut in_the_way,
+            )?;
+        }
+    }
+    if in_the_way.is_empty() {
+        return Ok(());
+    }
+    in_the_way.sort();
+    in_the_way.dedup();
+    Err(SnapshotError::InTheWay(in_the_way))
+}
+
+/// Collects what is at `path` and not in `known`: a file, a link, or, where a file is wanted, anything in a directory.
+fn strangers(
+    path: &Path,
+    file_wanted: bool,
+    known: &HashSet<PathBuf>,
+    found: &mut Vec<PathBuf>,
+) -> Result<(), SnapshotError> {
+    let Ok(meta) = std::fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    if !meta.is_dir() {
+        if !known.contains(path) {
+            found.push(path.to_path_buf());
+        }
+        return Ok(());
+    }
+    if file_wanted {
+        for entry in std::fs::read_dir(path)? {
+            strangers(&entry?.path(), true, known, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the workspace as it stands beside the session's own snapshot; where.
+fn keep_replaced(ground: &Ground, session: &SessionId, now: &Now) -> Result<String, SnapshotError> {
+    let message = format!("pitcrew: what `lead undo` of {session} replaced");
+    let commit = ground.commit_tree(&now.tree, &message)?;
+    for number in 1_u32.. {
+        let reference = format!("{}.replaced.{number}", reference(session));
+        if ground.commit(&reference)?.is_none() {
+            ground.git.look(&["update-ref", &reference, &commit, ""])?;
+            return Ok(reference);
+        }
+    }
+    Err(SnapshotError::Failed(
+        "there are too many snapshots".to_owned(),
+    ))
+}
+
+/// Goes from the files as they stand to those of the snapshot.
+fn restore(ground: &Ground, now: &Now, changes: &[Change]) -> Result<(), SnapshotError> {
+    let wanted = ground.scratch("wanted-index");
+    std::fs::copy(ground.scratch("index"), &wanted)?;
+    let git = ground.git.clone().with("GIT_INDEX_FILE", wanted);
+    // First what goes: a file may stand where a directory was.
+    let (goes, comes): (Vec<&Change>, Vec<&Change>) =
+        changes.iter().partition(|change| change.is_new());
+    let mut lines = Vec::new();
+    for change in goes.into_iter().chain(comes) {
+        lines.extend(change.line_before());
+    }
+    git.fed(&["update-index", "-z", "--index-info"], &lines)?;
+    let tree = git.text(&["write-tree"])?;
+    now.git
+        .run(&["read-tree", "-m", "-u", &now.tree, &tree], TIME)
+        .map(drop)
+        .map_err(|error| {
+            SnapshotError::Failed(format!(
+                "not everything was restored ({error}); what there was before is kept; try again"
+            ))
+        })
+}
+
+/// The commit under the snapshot, if HEAD is another one by now.
+fn head_before(ground: &Ground, base: &str) -> Result<Option<String>, GitError> {
+    let was = ground.commit(&format!("{base}^"))?;
+    let is = ground.commit("HEAD")?;
+    Ok(was.filter(|was| is.as_ref() != Some(was)))
+}
+
+fn joined<P: AsRef<Path>>(paths: &[P]) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    let mut bytes = Vec::new();
+    for path in paths {
+        bytes.extend_from_slice(path.as_ref().as_os_str().as_bytes());
+        bytes.push(0);
+    }
+    bytes
+}
