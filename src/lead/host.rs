@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::inlet::Event;
 use super::session::Session;
+use super::way_back::WayBack;
 use super::{Inlet, agreed};
 use crate::cancel::Cancel;
 use crate::ids::{AgentName, RequestId};
@@ -19,7 +20,10 @@ use crate::tool::{Answer, Host, HostCall, TeamProposal};
 
 /// The loop as the lead's tools see it.
 #[derive(Debug)]
-pub(super) struct LeadHost(pub(super) Inlet);
+pub(super) struct LeadHost {
+    pub(super) inlet: Inlet,
+    pub(super) way_back: Arc<WayBack>,
+}
 
 impl Host for LeadHost {
     fn call(&self, call: HostCall, cancel: &Arc<Cancel>) -> Answer {
@@ -28,10 +32,14 @@ impl Host for LeadHost {
         cancel.on_cancel(move || {
             drop(cut.send(Err("interrupted before there was an answer".to_owned())));
         });
-        self.0.put(Event::Host(call, reply));
+        self.inlet.put(Event::Host(call, reply));
         answer
             .recv()
             .unwrap_or_else(|_| Err("the session has ended".to_owned()))
+    }
+
+    fn before_change(&self) {
+        self.way_back.keep();
     }
 }
 

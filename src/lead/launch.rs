@@ -6,7 +6,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
+use super::way_back::WayBack;
 use crate::ids::{AgentName, TaskId};
 use crate::process::child::{self, Child};
 use crate::store::{Durability, jsonl};
@@ -25,6 +27,7 @@ pub(super) struct Launcher {
     pub(super) environment: Vec<(OsString, OsString)>,
     /// Credentials as one JSON object.
     pub(super) keys: Vec<u8>,
+    pub(super) way_back: Arc<WayBack>,
 }
 
 /// How one teammate is started, also again after a crash.
@@ -49,6 +52,7 @@ pub(super) struct Launched {
 impl Launcher {
     /// Starts the process. `task` is claimed for it already.
     pub(super) fn start(&self, orders: &Orders, task: Option<&TaskId>) -> io::Result<Launched> {
+        self.way_back.keep();
         let (log, log_from) = self.open_log(&orders.name)?;
         let mut command = Command::new(&self.program);
         command

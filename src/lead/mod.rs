@@ -33,6 +33,7 @@ mod still;
 mod supervisor;
 mod talk;
 pub mod ui;
+mod way_back;
 
 pub use inlet::{Inbound, Inlet, inlet};
 pub use options::{EndStatus, Resume, RunError, SessionOptions, SessionResult};

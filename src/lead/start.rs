@@ -11,6 +11,7 @@ use super::launch::Launcher;
 use super::mind::Mind;
 use super::session::{Files, Session};
 use super::talk::{self, Talk};
+use super::way_back::WayBack;
 use super::{Inlet, Resume, RunError, SessionOptions, Shown, Ui};
 use crate::agent::joined;
 use crate::agent::prompt::{self, SystemParts};
@@ -205,14 +206,24 @@ fn build(
     let journal = JournalReader::at_end(files.workspace.journal());
     let mut proposals = super::proposals::Proposals::default();
     super::agreed::restore(&mut proposals, &talk.replay, &files.requests, &options);
+    let way_back = Arc::new(WayBack::new(
+        files.workspace.clone(),
+        record.id.clone(),
+        inlet.clone(),
+    ));
     let launcher = Launcher {
         program: std::env::current_exe().context("this program's own path is not known")?,
         workspace: files.workspace.clone(),
         environment: options.teammate_env.clone(),
         keys: serde_json::to_vec(&options.credentials).context("the keys cannot be handed on")?,
+        way_back: Arc::clone(&way_back),
     };
     let meter = Meter::new(&files.workspace, Some(record.id.as_str()));
-    let mind = build_mind(&options, &files, &inlet, model, policy, talk);
+    let host = LeadHost {
+        inlet: inlet.clone(),
+        way_back,
+    };
+    let mind = build_mind(&options, &files, host, model, policy, talk);
     Ok(Session {
         options,
         ui,
@@ -253,11 +264,12 @@ fn start_watcher(options: &SessionOptions, inlet: &Inlet) -> Watcher {
 fn build_mind(
     options: &SessionOptions,
     files: &Files,
-    inlet: &Inlet,
+    host: LeadHost,
     model: Box<dyn Model>,
     policy: Policy,
     talk: Talk,
 ) -> Mind {
+    let reports = host.inlet.clone();
     let context = Arc::new(AgentContext {
         agent: AgentName::lead(),
         role: "lead".to_owned(),
@@ -268,7 +280,7 @@ fn build_mind(
         policy,
         grants: std::sync::Mutex::default(),
         desk: Desk::default(),
-        host: Box::new(LeadHost(inlet.clone())),
+        host: Box::new(host),
         home: options.home.clone(),
         tool_env: options.tool_env.clone(),
         verify: options.settings.verify.clone(),
@@ -288,7 +300,6 @@ fn build_mind(
         .iter()
         .filter_map(|message| serde_json::from_value::<Message>(message.clone()).ok())
         .collect();
-    let reports = inlet.clone();
     let thinker = Thinker::start(ThinkerParts {
         transcript: talk.transcript,
         replay: talk.replay,

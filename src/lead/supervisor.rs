@@ -157,6 +157,7 @@ impl Session {
         if !self.files.roster.is_alive(name) {
             return;
         }
+        self.launcher.way_back.keep();
         let by_person = member.started_by.as_ref() == Some(&AgentName::user());
         let tie = if by_person { Tie::Person } else { Tie::Adopted };
         self.watcher.watch(&self.files.workspace.member(name));

@@ -11,6 +11,7 @@ impl Tool for Bash {
     const DESCRIPTION: &'static str = bash::DESCRIPTION;
     const CLASS: Class = Class::Workspace;
     const GATED: bool = true;
+    const CHANGES: bool = true;
 
     fn run(call: &Call<'_>, input: BashInput) -> Result<Said, String> {
         let dir = &call.place()?.dir;

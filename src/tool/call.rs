@@ -111,6 +111,8 @@ pub(crate) trait Tool: 'static {
     const CLASS: Class;
     /// Whether a closed plan gate blocks it.
     const GATED: bool = false;
+    /// Whether it, or whom it starts, may change files of the workspace.
+    const CHANGES: bool = false;
 
     /// The path that the call is about, and what is done with it.
     fn path(input: &Self::Input) -> Option<(&str, Access)> {
@@ -165,6 +167,8 @@ pub(crate) struct Entry {
     pub(crate) class: Class,
     /// See [`Tool::GATED`].
     pub(crate) gated: bool,
+    /// See [`Tool::CHANGES`].
+    pub(crate) changes: bool,
     parse: fn(&Value) -> Result<Box<dyn Ready>, String>,
 }
 
@@ -179,6 +183,7 @@ impl Entry {
             },
             class: T::CLASS,
             gated: T::GATED,
+            changes: T::CHANGES,
             parse: parse::<T>,
         }
     }

@@ -42,6 +42,7 @@ impl Tool for EditFile {
         give enough of what surrounds it.";
     const CLASS: Class = Class::Workspace;
     const GATED: bool = true;
+    const CHANGES: bool = true;
 
     fn path(input: &EditFileInput) -> Option<(&str, Access)> {
         Some((&input.path, Access::Write))

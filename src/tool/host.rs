@@ -129,4 +129,7 @@ pub enum HostCall {
 pub trait Host: Send + Sync {
     /// Hands `call` to the loop and waits for its answer, or for `cancel`.
     fn call(&self, call: HostCall, cancel: &Arc<Cancel>) -> Answer;
+
+    /// On the worker thread, before each call that may change files of the workspace.
+    fn before_change(&self) {}
 }

@@ -85,6 +85,7 @@ impl Tool for SpawnTeammate {
     const DESCRIPTION: &'static str =
         "Starts a teammate that the person has agreed to, with its first task if one is given.";
     const CLASS: Class = Class::NewWork;
+    const CHANGES: bool = true;
 
     fn run(call: &Call<'_>, input: SpawnTeammateInput) -> Result<Said, String> {
         let context = call.context;

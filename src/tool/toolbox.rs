@@ -123,6 +123,9 @@ impl ToolBox {
         }
         let mut call = Call::new(&self.context, &self.seen, cancel);
         let comment = admit::admit(entry, ready.as_ref(), input, &mut call)?;
+        if entry.changes {
+            self.context.host.before_change();
+        }
         let mut said = ready.run(&call)?;
         if let Some(comment) = comment {
             let _ = write!(

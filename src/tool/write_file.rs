@@ -25,6 +25,7 @@ impl Tool for WriteFile {
     const DESCRIPTION: &'static str = "Makes a file, or replaces a whole file that you have read. For a change in a file use edit_file.";
     const CLASS: Class = Class::Workspace;
     const GATED: bool = true;
+    const CHANGES: bool = true;
 
     fn path(input: &WriteFileInput) -> Option<(&str, Access)> {
         Some((&input.path, Access::Write))

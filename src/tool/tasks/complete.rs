@@ -36,6 +36,7 @@ impl Tool for CompleteTask {
         "Marks your task as completed. Its verify command, if there is one, must succeed first.";
     const CLASS: Class = Class::Always;
     const GATED: bool = true;
+    const CHANGES: bool = true;
 
     fn run(call: &Call<'_>, input: CompleteTaskInput) -> Result<Said, String> {
         let context = call.context;
