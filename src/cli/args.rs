@@ -165,6 +165,24 @@ pub enum Verb {
     /// The teammates
     #[command(subcommand)]
     Team(team::TeamVerb),
+    /// What has changed in the workspace since the session's first change, untracked files included
+    Diff {
+        /// Files with counts of lines only
+        #[arg(long)]
+        stat: bool,
+        /// Another session than the last
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
+    /// Put the workspace back as it was before the session's first change, after a question
+    Undo {
+        /// Without the question
+        #[arg(short, long)]
+        yes: bool,
+        /// Another session than the last
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
     /// What the team has used
     Usage {
         /// As JSON
@@ -207,12 +225,13 @@ impl Verb {
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Status { .. }
+            | Self::Diff { .. }
             | Self::Usage { .. }
             | Self::Config { .. }
             | Self::Team(_)
             | Self::Completions { .. }
             | Self::Man { .. } => true,
-            Self::Demo { .. } | Self::Init => false,
+            Self::Demo { .. } | Self::Undo { .. } | Self::Init => false,
             Self::Task(verb) => verb.only_reads(),
             Self::Mail(verb) => verb.only_reads(),
             Self::Plan(verb) => verb.only_reads(),

@@ -10,7 +10,9 @@ use super::args::{Cli, Verb};
 use super::exit::{self, Failure, Outcome};
 use super::place::Place;
 use super::shell::{self, Style};
-use super::verbs::{config, init, mail, manual, permission, plan, status, task, team, usage};
+use super::verbs::{
+    config, init, mail, manual, permission, plan, status, task, team, usage, way_back,
+};
 use super::{demo, session, teammate, usage_error};
 use crate::config::Environment;
 use crate::process::{guard, harden};
@@ -88,6 +90,8 @@ fn run_verb(place: &Place, verb: &Verb) -> Outcome {
         Verb::Plan(verb) => plan::run(place, verb),
         Verb::Permission(verb) => permission::run(place, verb),
         Verb::Team(verb) => team::run(place, verb),
+        Verb::Diff { stat, session } => way_back::diff(place, *stat, session.as_deref()),
+        Verb::Undo { yes, session } => way_back::undo(place, *yes, session.as_deref()),
         Verb::Usage { json } => usage::run(place, *json),
         Verb::Config { json, what } => config::run(place, *what, *json),
         Verb::Init => init::run(place),

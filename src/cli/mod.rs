@@ -19,5 +19,6 @@ pub mod teammate;
 pub mod trust;
 pub mod usage_error;
 pub mod verbs;
+pub mod yes_no;
 
 pub use entry::{main, teammate_main};

@@ -1,11 +1,10 @@
 //! The question whether a workspace's own settings and roles may count in full (SPEC §13.1); on a terminal only.
 
-use std::io::BufRead;
-
 use super::exit::Failure;
 use super::place::Place;
 use super::safe::safe;
 use super::shell;
+use super::yes_no;
 use crate::config::trust;
 
 /// Whether they may: agreed before, nothing to agree to, or agreed now after being shown in full.
@@ -32,27 +31,10 @@ pub fn ask(place: &Place) -> Result<bool, Failure> {
         shell::out_line(safe(text).trim_end());
     }
     shell::out_line(&style.name("---"));
-    if !agrees()? {
+    let question = "Do they count in full? Without that they can only make things stricter.";
+    if !yes_no::ask(question)? {
         return Ok(false);
     }
     trust::agree(&place.environment, &place.workspace, &content).map_err(Failure::usage)?;
     Ok(true)
-}
-
-/// Asks until it is answered; the end of input is no.
-fn agrees() -> Result<bool, Failure> {
-    loop {
-        shell::out(
-            "Do they count in full? Without that they can only make things stricter. [y/n] ",
-        );
-        let mut answer = String::new();
-        if std::io::stdin().lock().read_line(&mut answer)? == 0 {
-            return Ok(false);
-        }
-        match answer.trim().to_ascii_lowercase().as_str() {
-            "y" | "yes" => return Ok(true),
-            "n" | "no" => return Ok(false),
-            _ => {}
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::fleet::Happened;
+use super::inlet::Event;
 use super::session::Session;
 use super::slash::{COMMANDS, Command, TeamCommand};
 use super::{Shown, View};
@@ -11,6 +12,7 @@ use crate::mailbox::inbox;
 use crate::process::child;
 use crate::request::RequestKind;
 use crate::team::usage;
+use crate::worktree::snapshot::{self, Form};
 
 impl Session {
     pub(super) fn on_command(&mut self, command: Command) {
@@ -19,6 +21,7 @@ impl Session {
             Command::Team(command) => self.on_team_command(command),
             Command::Tasks(id) => self.show_tasks(id.as_deref()),
             Command::Mail => self.show_mail(),
+            Command::Diff => self.show_diff(),
             Command::Usage => self.show_usage(),
             Command::Exit => self.leave(None, false),
         }
@@ -117,6 +120,26 @@ impl Session {
             }
         }
         self.ui.show(Shown::View(View::Mail(waiting)));
+    }
+
+    /// On a thread of its own: git reads every changed file.
+    fn show_diff(&mut self) {
+        self.person.looking += 1;
+        let (workspace, session) = (self.files.workspace.clone(), self.record.id.clone());
+        let inlet = self.inlet.clone();
+        std::thread::spawn(move || {
+            let changes = snapshot::diff(&workspace, &session, Form::Patch);
+            let answer = changes.map(View::Diff).map_err(|error| error.to_string());
+            inlet.put(Event::Answered(answer));
+        });
+    }
+
+    pub(super) fn on_answer(&mut self, answer: Result<View, String>) {
+        self.person.looking = self.person.looking.saturating_sub(1);
+        self.ui.show(match answer {
+            Ok(view) => Shown::View(view),
+            Err(why) => Shown::Error(why),
+        });
     }
 
     fn show_usage(&mut self) {

@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
+use super::View;
 use crate::agent::Report;
 use crate::clock;
 use crate::ids::{AgentName, RequestId};
@@ -48,6 +49,8 @@ pub(super) enum Event {
     Report(Report),
     /// A tool of the lead wants something of the loop.
     Host(HostCall, Sender<Answer>),
+    /// The answer to a command of the person that took a while, or why there is none.
+    Answered(Result<View, String>),
     /// The person's own command has ended.
     Shell {
         /// As typed.

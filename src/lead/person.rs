@@ -33,6 +33,15 @@ pub(super) struct Person {
     prompt: Option<PromptFor>,
     /// The person's own command that runs.
     pub(super) shell: Option<Arc<Cancel>>,
+    /// How many answers to the person's commands are being looked for.
+    pub(super) looking: u32,
+}
+
+impl Person {
+    /// Whether something that the person asked for is under way.
+    pub(super) fn is_served(&self) -> bool {
+        self.shell.is_some() || self.looking > 0
+    }
 }
 
 impl Session {
@@ -208,7 +217,7 @@ impl Session {
         if let Some(question) = self.question() {
             return question;
         }
-        if self.mind.thinker.is_busy() || self.person.shell.is_some() || self.wants_round() {
+        if self.mind.thinker.is_busy() || self.person.is_served() || self.wants_round() {
             PromptFor::Nothing
         } else {
             PromptFor::Message

@@ -168,6 +168,7 @@ impl Session {
             Event::LockFree(name) => self.on_lock_free(&name),
             Event::Report(report) => self.on_report(report)?,
             Event::Host(call, reply) => self.on_host_call(call, reply),
+            Event::Answered(answer) => self.on_answer(answer),
             Event::Shell { command, outcome } => self.on_shell_end(command, outcome),
         }
         Ok(())

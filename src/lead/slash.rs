@@ -30,6 +30,8 @@ pub(super) enum Command {
     Tasks(Option<String>),
     /// `/mail`
     Mail,
+    /// `/diff`
+    Diff,
     /// `/usage`
     Usage,
     /// `/exit`
@@ -56,7 +58,7 @@ pub(super) enum TeamCommand {
 }
 
 /// Command, arguments, what it does; `/help` shows them all.
-pub const COMMANDS: [(&str, &str, &str); 14] = [
+pub const COMMANDS: [(&str, &str, &str); 15] = [
     ("@NAME", "TEXT", "speak to a teammate directly"),
     ("!COMMAND", "", "run a command of your own"),
     ("/help", "", "show this"),
@@ -73,6 +75,11 @@ pub const COMMANDS: [(&str, &str, &str); 14] = [
     ("/team kill", "NAME", "end a teammate's process"),
     ("/tasks", "[ID]", "the board, or one task"),
     ("/mail", "", "messages that wait"),
+    (
+        "/diff",
+        "",
+        "what has changed in the workspace since this session's first change",
+    ),
     ("/usage", "", "tokens and calls of this session"),
     ("/exit", "", "stop the team and leave"),
 ];
@@ -116,6 +123,7 @@ fn command(rest: &str) -> Line {
     match name {
         "help" | "?" => plain(Command::Help),
         "mail" => plain(Command::Mail),
+        "diff" => plain(Command::Diff),
         "usage" => plain(Command::Usage),
         "exit" | "quit" => plain(Command::Exit),
         "tasks" => match args {
@@ -129,7 +137,7 @@ fn command(rest: &str) -> Line {
         _ => Line::Wrong(unknown(
             "/",
             name,
-            &["help", "team", "tasks", "mail", "usage", "exit"],
+            &["help", "team", "tasks", "mail", "diff", "usage", "exit"],
         )),
     }
 }
@@ -203,6 +211,7 @@ mod tests {
             ("!git status", Line::Shell("git status".into())),
             ("/help", Line::Command(Command::Help)),
             ("/exit ", Line::Command(Command::Exit)),
+            ("/diff", Line::Command(Command::Diff)),
             ("/tasks", Line::Command(Command::Tasks(None))),
             (
                 "/tasks task_1",

@@ -21,7 +21,7 @@ impl Session {
             self.leave(None, false);
             return Ok(());
         }
-        if self.mind.thinker.is_busy() || self.person.shell.is_some() {
+        if self.mind.thinker.is_busy() || self.person.is_served() {
             return Ok(());
         }
         if self.over_limit() {

@@ -148,6 +148,8 @@ pub enum View {
     Task(Box<TaskView>),
     /// `/mail`: messages that wait, by mailbox.
     Mail(BTreeMap<AgentName, Vec<Message>>),
+    /// `/diff`
+    Diff(String),
     /// `/usage` in this session.
     Usage(BTreeMap<AgentName, Spent>),
 }

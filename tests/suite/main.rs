@@ -24,5 +24,6 @@ mod request;
 mod store;
 mod teammate;
 mod tool;
+mod undo;
 mod verify;
 mod worktree;

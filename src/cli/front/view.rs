@@ -1,10 +1,13 @@
 //! The answers to the person's `/` commands, as lines.
 
-use crate::cli::safe::safe_line;
+use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::Style;
 use crate::cli::table::Table;
 use crate::cli::verbs::{requests, task, team, usage};
 use crate::lead::View;
+
+/// How much of a diff is shown within a session.
+const DIFF_LINES: usize = 400;
 
 /// The lines of one view.
 pub fn lines(style: Style, view: &View) -> Vec<String> {
@@ -38,8 +41,22 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
             }
             or_none(table.lines(), "no mail waits")
         }
+        View::Diff(changes) => diff(changes),
         View::Usage(agents) => or_none(usage::lines(agents), "nothing used yet"),
     }
+}
+
+fn diff(changes: &str) -> Vec<String> {
+    let text = safe(changes);
+    let count = text.lines().count();
+    let mut lines: Vec<String> = text.lines().take(DIFF_LINES).map(str::to_owned).collect();
+    if count > DIFF_LINES {
+        let left_out = count - DIFF_LINES;
+        lines.push(format!(
+            "… {left_out} more lines; `lead diff` shows them all"
+        ));
+    }
+    or_none(lines, "nothing has changed")
 }
 
 fn help(style: Style, commands: &[(&str, &str, &str)]) -> Vec<String> {

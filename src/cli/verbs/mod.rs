@@ -14,3 +14,4 @@ pub mod task;
 pub mod task_change;
 pub mod team;
 pub mod usage;
+pub mod way_back;
