@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::shell::ColorChoice;
-use super::verbs::{mail, permission, plan, task, team};
+use super::verbs::{mail, permission, plan, task, team, worktree};
 use crate::policy::Mode;
 
 /// A team of coding agents that lives in plain files.
@@ -183,6 +183,9 @@ pub enum Verb {
         #[arg(long, value_name = "ID")]
         session: Option<String>,
     },
+    /// Look at worktrees, bring their work together, remove them
+    #[command(subcommand)]
+    Worktree(worktree::WorktreeVerb),
     /// What the team has used
     Usage {
         /// As JSON
@@ -236,6 +239,7 @@ impl Verb {
             Self::Mail(verb) => verb.only_reads(),
             Self::Plan(verb) => verb.only_reads(),
             Self::Permission(verb) => verb.only_reads(),
+            Self::Worktree(verb) => verb.only_reads(),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::exit::{self, Failure, Outcome};
 use super::place::Place;
 use super::shell::{self, Style};
 use super::verbs::{
-    config, init, mail, manual, permission, plan, status, task, team, usage, way_back,
+    config, init, mail, manual, permission, plan, status, task, team, usage, way_back, worktree,
 };
 use super::{demo, session, teammate, usage_error};
 use crate::config::Environment;
@@ -92,6 +92,7 @@ fn run_verb(place: &Place, verb: &Verb) -> Outcome {
         Verb::Team(verb) => team::run(place, verb),
         Verb::Diff { stat, session } => way_back::diff(place, *stat, session.as_deref()),
         Verb::Undo { yes, session } => way_back::undo(place, *yes, session.as_deref()),
+        Verb::Worktree(verb) => worktree::run(place, verb),
         Verb::Usage { json } => usage::run(place, *json),
         Verb::Config { json, what } => config::run(place, *what, *json),
         Verb::Init => init::run(place),

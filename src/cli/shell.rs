@@ -83,6 +83,12 @@ pub fn out(text: &str) {
     deliver(&mut io::stdout().lock(), text);
 }
 
+/// Writes to standard output as it is: for what another program reads.
+pub fn out_bytes(bytes: &[u8]) {
+    let mut stdout = io::stdout().lock();
+    drop(stdout.write_all(bytes).and_then(|()| stdout.flush()));
+}
+
 /// Writes a line to standard output.
 pub fn out_line(text: &str) {
     let mut stdout = io::stdout().lock();

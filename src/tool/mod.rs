@@ -37,6 +37,7 @@ mod team;
 mod tests;
 mod todo;
 pub mod toolbox;
+pub mod worktrees;
 mod write_file;
 
 pub use assignment::{assignment_for, assignment_text, open_board};
@@ -46,3 +47,4 @@ pub use host::{
     Answer, Host, HostCall, PermissionAsk, Plan, ProposedMember, SpawnOrder, TeamProposal,
 };
 pub use toolbox::{AgentContext, Outcome, ToolBox};
+pub use worktrees::{Worktree, remove_worktree, worktrees};

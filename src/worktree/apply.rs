@@ -30,6 +30,25 @@ pub struct Merged {
     pub left_behind: Option<String>,
 }
 
+impl Merged {
+    /// In words, for whoever asked for the merge of worktree `name`.
+    pub fn told(&self, name: &WorktreeName) -> String {
+        let branch = name.branch();
+        let mut text = match self.commits {
+            0 => format!("{} has all of {branch} already", self.into),
+            1 => format!("merged {branch} into {}: 1 commit", self.into),
+            commits => format!("merged {branch} into {}: {commits} commits", self.into),
+        };
+        for more in [Some(self.stat.trim_end()), self.left_behind.as_deref()] {
+            if let Some(more) = more.filter(|more| !more.is_empty()) {
+                text.push('\n');
+                text.push_str(more);
+            }
+        }
+        text
+    }
+}
+
 /// Why nothing was merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {

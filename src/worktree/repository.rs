@@ -73,21 +73,47 @@ impl Repository {
 
     /// The registration whose checkout is at `path` (absolute and resolved), whether or not anything is there.
     pub(super) fn registration_of(&self, path: &Path) -> io::Result<Option<Registration>> {
+        let all = self.registrations()?;
+        Ok(all
+            .into_iter()
+            .find(|(checkout, _)| checkout == path)
+            .map(|(_, registration)| registration))
+    }
+
+    /// All that git has registered besides the main checkout, each with the place of its checkout.
+    pub(super) fn registrations(&self) -> io::Result<Vec<(PathBuf, Registration)>> {
         let entries = match std::fs::read_dir(self.common.join("worktrees")) {
-            Err(error) if is_absence(&error) => return Ok(None),
+            Err(error) if is_absence(&error) => return Ok(Vec::new()),
             entries => entries?,
         };
-        let wanted = path.join(".git");
+        let mut found = Vec::new();
         for entry in entries {
             let git_dir = entry?.path();
             let Ok(Some(text)) = pointer(&git_dir.join("gitdir")) else {
                 continue;
             };
-            if join(&git_dir, text.trim_end_matches('\n')) == wanted {
-                return Ok(Some(Registration { git_dir }));
+            let marker = join(&git_dir, text.trim_end_matches('\n'));
+            if let (Some(checkout), Some(".git")) = (
+                marker.parent(),
+                marker.file_name().and_then(std::ffi::OsStr::to_str),
+            ) {
+                found.push((checkout.to_path_buf(), Registration { git_dir }));
             }
         }
-        Ok(None)
+        Ok(found)
+    }
+}
+
+impl Registration {
+    /// Why it is locked, if it is; git itself notes `initializing` while it makes one.
+    pub(super) fn locked(&self) -> Option<String> {
+        let reason = pointer(&self.git_dir.join("locked")).ok().flatten()?;
+        Some(reason.trim().to_owned())
+    }
+
+    /// Whether git was ended while it made it.
+    pub(super) fn is_half_made(&self) -> bool {
+        self.locked().as_deref() == Some("initializing")
     }
 }
 

@@ -21,7 +21,18 @@ pub(super) fn registered(
     workspace: &Workspace,
     name: &WorktreeName,
 ) -> Result<(Repository, Registration), String> {
-    let fail = |why: String| format!("worktree {name} cannot be used: {why}");
+    let (repository, registration) = trusted(workspace, name)?;
+    check_branch(&repository, &registration, &workspace.worktree(name), name)
+        .map_err(|why| unusable(name, &why))?;
+    Ok((repository, registration))
+}
+
+/// The same whatever its branch: what git may be asked about.
+pub(super) fn trusted(
+    workspace: &Workspace,
+    name: &WorktreeName,
+) -> Result<(Repository, Registration), String> {
+    let fail = |why: String| unusable(name, &why);
     check_place(workspace, name).map_err(fail)?;
     let unreadable = |error: io::Error| fail(format!("its registration cannot be read ({error})"));
     let repository = Repository::around(workspace.root())
@@ -41,8 +52,12 @@ pub(super) fn registered(
             ))
         })?;
     check_pointers(&repository, &registration, &path).map_err(fail)?;
-    check_branch(&repository, &registration, &path, name).map_err(fail)?;
+    check_settings(&repository, &registration).map_err(fail)?;
     Ok((repository, registration))
+}
+
+fn unusable(name: &WorktreeName, why: &str) -> String {
+    format!("worktree {name} cannot be used: {why}")
 }
 
 fn check_place(workspace: &Workspace, name: &WorktreeName) -> Result<(), String> {
@@ -92,6 +107,40 @@ fn check_pointers(
         ));
     }
     Ok(())
+}
+
+/// A configuration of the worktree's own could name programs that git runs. What the workspace's own says may stand
+/// there, since git copies it, and what git itself notes of a sparse checkout.
+fn check_settings(repository: &Repository, registration: &Registration) -> Result<(), String> {
+    let file = registration.git_dir.join("config.worktree");
+    let unreadable = |error: io::Error| format!("its config.worktree file: {error}");
+    let Some(text) = pointer(&file).map_err(unreadable)? else {
+        return Ok(());
+    };
+    let copied = pointer(&repository.git_dir.join("config.worktree"))
+        .map_err(unreadable)?
+        .unwrap_or_default();
+    let sparse = [
+        "[core]",
+        "sparsecheckout",
+        "sparsecheckoutcone",
+        "[index]",
+        "sparse",
+    ];
+    let is_harmless = |line: &str| {
+        let key = line.trim().split([' ', '=']).next().unwrap_or_default();
+        key.is_empty()
+            || sparse.contains(&key.to_lowercase().as_str())
+            || copied.lines().any(|own| own.trim() == line.trim())
+    };
+    match text.lines().find(|line| !is_harmless(line)) {
+        None => Ok(()),
+        Some(line) => Err(format!(
+            "its config.worktree file was changed: {:?} stands in {}",
+            line.trim(),
+            file.display()
+        )),
+    }
 }
 
 fn same_place(left: &Path, right: &Path) -> bool {

@@ -15,3 +15,4 @@ pub mod task_change;
 pub mod team;
 pub mod usage;
 pub mod way_back;
+pub mod worktree;

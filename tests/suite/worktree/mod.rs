@@ -2,6 +2,10 @@
 
 mod create;
 mod exclude;
+mod list;
 mod merge;
+mod planted;
+mod remove;
 mod repo;
 mod usable;
+mod verbs;
