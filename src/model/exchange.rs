@@ -22,7 +22,7 @@ pub(super) trait Building {
 
 /// Posts and reads until `reply` is whole.
 pub(super) fn run(
-    http: &Http,
+    http: &mut Http,
     post: Post,
     reply: &mut dyn Building,
     cancel: &Cancel,

@@ -1,8 +1,9 @@
 //! One streamed POST through ureq, cancellable.
 //!
-//! A blocking read cannot be interrupted, so each exchange runs on a thread of its own that only sends into a channel. A
-//! cancel ends the wait at once; the thread finds nobody listening at its next byte, or its deadline, and hangs up.
+//! Each exchange runs on a thread of its own that only sends into a channel. A cancel ends the wait at once; whoever leaves
+//! an answer before its end shuts the connections down, which ends the thread's blocking read too.
 
+use std::cell::Cell;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,9 +39,12 @@ impl Default for Patience {
 }
 
 /// One model's connections, kept alive between calls.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Http {
+    config: ureq::config::Config,
     agent: ureq::Agent,
+    /// Whether the agent's connections were shut down: it serves no more.
+    hung_up: Arc<AtomicBool>,
     patience: Patience,
 }
 
@@ -88,14 +92,21 @@ impl Http {
         if address::is_loopback(url) {
             config = config.proxy(None);
         }
+        let config = config.build();
         Self {
-            agent: config.build().new_agent(),
+            agent: config.new_agent(),
+            config,
+            hung_up: Arc::default(),
             patience,
         }
     }
 
     /// Starts the exchange.
-    pub(super) fn post(&self, post: Post, cancel: &Cancel) -> Result<Incoming, Failure> {
+    pub(super) fn post(&mut self, post: Post, cancel: &Cancel) -> Result<Incoming, Failure> {
+        if self.hung_up.load(Ordering::Acquire) {
+            self.agent = self.config.new_agent();
+            self.hung_up = Arc::default();
+        }
         let (send, events) = mpsc::channel();
         let finished = Arc::new(AtomicBool::new(false));
         cancel.on_cancel({
@@ -114,15 +125,22 @@ impl Http {
         Ok(Incoming {
             events,
             finished,
+            agent: self.agent.clone(),
+            hung_up: Arc::clone(&self.hung_up),
+            ended: Cell::new(false),
             deadline: self.patience.connect * 2 + self.patience.idle * 2,
         })
     }
 }
 
-/// The answer as it comes. Dropping it hangs up.
+/// The answer as it comes. Dropping it before its end hangs up.
 pub(super) struct Incoming {
     events: Receiver<Event>,
     finished: Arc<AtomicBool>,
+    agent: ureq::Agent,
+    hung_up: Arc<AtomicBool>,
+    /// Whether the thread has said its last word, or is left to read the rest.
+    ended: Cell<bool>,
     /// After which a thread that reports nothing counts as lost.
     deadline: Duration,
 }
@@ -147,16 +165,30 @@ impl Incoming {
     /// Nothing more is wanted: what is left is read away, so that the connection can be used again.
     pub(super) fn finish(self) {
         self.finished.store(true, Ordering::Release);
+        self.ended.set(true);
     }
 
     fn wait(&self) -> Result<Event, Failure> {
-        match self.events.recv_timeout(self.deadline) {
+        let event = self.events.recv_timeout(self.deadline);
+        if matches!(event, Ok(Event::Failed(_) | Event::End)) {
+            self.ended.set(true);
+        }
+        match event {
             Ok(Event::Failed(failure)) => Err(failure),
             Ok(Event::Cancelled) => Err(Failure::Cancelled),
             Ok(event) => Ok(event),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 Err(Failure::Broken("the exchange was lost".to_owned()))
             }
+        }
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        if !self.ended.get() {
+            self.hung_up.store(true, Ordering::Release);
+            self.agent.clone().shutdown();
         }
     }
 }
@@ -298,7 +330,8 @@ mod tests {
             headers: vec![],
             body: b"{}".to_vec(),
         };
-        let incoming = Http::new(&url, "alice", patience).post(post, &Cancel::new())?;
+        let mut http = Http::new(&url, "alice", patience);
+        let incoming = http.post(post, &Cancel::new())?;
         incoming.begun()?;
         let mut body = Vec::new();
         while let Some(bytes) = incoming.next()? {
@@ -333,6 +366,40 @@ mod tests {
             }),
             "the stream stalled",
         );
+    }
+
+    #[test]
+    fn who_stops_listening_hangs_up_at_once_and_may_ask_again() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/x", listener.local_addr().unwrap());
+        let (asked, begun) = mpsc::channel();
+        let server = std::thread::spawn(move || {
+            for _ in 0..2 {
+                let (stream, _) = listener.accept().unwrap();
+                asked.send(()).unwrap();
+                // Ends with the connection.
+                hold(stream);
+            }
+        });
+        let mut http = Http::new(&url, "alice", Patience::default());
+        for _ in 0..2 {
+            let post = Post {
+                url: url.clone(),
+                headers: vec![],
+                body: b"{}".to_vec(),
+            };
+            let cancel = Cancel::new();
+            let incoming = http.post(post, &cancel).unwrap();
+            begun.recv_timeout(Duration::from_secs(30)).unwrap();
+            let began = crate::clock::instant();
+            cancel.cancel();
+            assert!(matches!(incoming.begun(), Err(Failure::Cancelled)));
+            drop(incoming);
+            assert!(began.elapsed() < Duration::from_secs(1));
+        }
+        let left = crate::clock::instant();
+        server.join().unwrap();
+        assert!(left.elapsed() < Duration::from_secs(1));
     }
 
     #[test]

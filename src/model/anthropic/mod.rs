@@ -134,7 +134,7 @@ impl Model for Anthropic {
                 body: request::body(&self.shape, &self.name, request),
             };
             let mut building = Building::new(&self.name);
-            match exchange::run(&self.http, post, &mut building, cancel, on) {
+            match exchange::run(&mut self.http, post, &mut building, cancel, on) {
                 Ok(()) => return Ok(building.into_reply()),
                 Err(Failure::Answer(answer)) if self.mend(&answer, messages) => {}
                 Err(failure) => return Err(failure.into_error(&self.peer)),

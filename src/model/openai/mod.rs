@@ -104,7 +104,7 @@ impl Model for OpenAi {
                 body: request::body(&self.model, &self.dialect, &self.name, request),
             };
             let mut building = Building::new(&self.name);
-            match exchange::run(&self.http, post, &mut building, cancel, on) {
+            match exchange::run(&mut self.http, post, &mut building, cancel, on) {
                 Ok(()) => return Ok(building.into_reply()),
                 Err(Failure::Answer(answer)) if self.dialect.mend(&answer) => {}
                 Err(failure) => return Err(failure.into_error(&self.peer)),
