@@ -4,6 +4,7 @@ pub mod history;
 pub mod joined;
 pub mod limits;
 pub mod prompt;
+mod shortening;
 pub mod thinker;
 pub mod turn;
 pub mod worker;

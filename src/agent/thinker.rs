@@ -57,6 +57,10 @@ pub enum Happening {
     },
     /// A reply ended; its tokens.
     Called(Usage),
+    /// The conversation was made shorter, to fit the model's window.
+    Shortened,
+    /// [`Thinker::shorten`] brought nothing.
+    NotShortened(ModelError),
     /// A tool starts, its input resolved.
     ToolStarted(ToolCall),
     /// A tool ended.
@@ -182,9 +186,10 @@ impl Thinker {
         }
     }
 
-    /// Replaces the system text's changing parts; holds from the next call on.
-    pub fn set_system(&mut self, system: Vec<String>) {
-        self.system = Arc::new(system);
+    /// At rest: makes the conversation shorter. [`Happening::Shortened`], [`Happening::NotShortened`] or
+    /// [`Happening::Interrupted`] follows, and rest again.
+    pub fn shorten(&mut self) -> Result<(), StoreError> {
+        self.step(Event::Shorten).map(drop)
     }
 
     /// The transcript, for taking mail in and for notes. Only between reports, from the owner's thread.
@@ -254,12 +259,23 @@ impl Thinker {
                 let at = Timestamp::now();
                 self.transcript.append(&Record::Interrupted { why, at })?;
             }
+            Effect::RecordShorter(shorter) => {
+                let (usage, note) = shorter.spent.unwrap_or_default();
+                self.transcript.append(&Record::Compacted {
+                    cut: shorter.cut,
+                    text: shorter.text,
+                    usage,
+                    note,
+                    at: Timestamp::now(),
+                })?;
+            }
             Effect::RecordNudge => self.put(vec![Input::text(NUDGE)])?,
-            Effect::Call => {
+            Effect::Call(room) => {
                 let (epoch, cancel) = self.fresh();
                 let (system, messages) = (Arc::clone(&self.system), self.history.lend());
                 self.order(Job::Call {
                     epoch,
+                    room,
                     system,
                     messages,
                     cancel,

@@ -4,10 +4,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 
-use super::turn::Event;
+use super::shortening::Shortening;
+use super::turn::{Event, Room};
 use crate::cancel::Cancel;
-use crate::conversation::{Message, ToolCall, ToolSpec};
-use crate::model::{Gate, Model, ModelError, Request, retry};
+use crate::conversation::{Estimate, Message, ToolCall, ToolSpec, compaction};
+use crate::model::{Gate, Model, ModelError, Progress, Request, retry};
 use crate::tool::{Outcome, ToolBox};
 
 /// What the worker is to do, each under an epoch of the turn machine.
@@ -15,6 +16,8 @@ pub(super) enum Job {
     /// Call the model.
     Call {
         epoch: u64,
+        /// Whether it may be made shorter first; then that is all that is done.
+        room: Room,
         system: Arc<Vec<String>>,
         /// Lent; they come back with the final report.
         messages: Vec<Message>,
@@ -61,6 +64,8 @@ pub(super) fn start(
         let mut worker = Worker {
             model,
             gate,
+            estimate: Estimate::default(),
+            specs_bytes: serde_json::to_string(&specs).map_or(0, |json| json.len()),
             toolbox,
             specs,
             send,
@@ -75,9 +80,11 @@ pub(super) fn start(
 struct Worker {
     model: Box<dyn Model>,
     gate: Gate,
+    estimate: Estimate,
     toolbox: Arc<ToolBox>,
     /// Asked for once: what is offered must not change within a conversation.
     specs: Vec<ToolSpec>,
+    specs_bytes: usize,
     send: Box<dyn Fn(Report) + Send>,
 }
 
@@ -86,11 +93,14 @@ impl Worker {
         match job {
             Job::Call {
                 epoch,
+                room,
                 system,
-                messages,
+                mut messages,
                 cancel,
             } => {
-                let event = self.call(epoch, &system, &messages, &cancel);
+                let event = self
+                    .make_room(epoch, room, &system, &mut messages, &cancel)
+                    .unwrap_or_else(|| self.call(epoch, &system, &messages, &cancel));
                 (self.send)(Report {
                     event,
                     messages: Some(messages),
@@ -112,6 +122,42 @@ impl Worker {
         }
     }
 
+    /// `None`: there is room enough.
+    fn make_room(
+        &mut self,
+        epoch: u64,
+        room: Room,
+        system: &[String],
+        messages: &mut Vec<Message>,
+        cancel: &Arc<Cancel>,
+    ) -> Option<Event> {
+        let fixed = self.fixed(system);
+        let window = self.estimate.bytes(self.model.window());
+        let task = self.task();
+        let shortening = Shortening {
+            model: &mut *self.model,
+            gate: &self.gate,
+            context: self.toolbox.context(),
+            system,
+            tools: &self.specs,
+            task: task.as_deref(),
+            window: window.saturating_sub(fixed),
+        };
+        let send = &self.send;
+        let made = guarded(|| {
+            shortening.make(room, messages, cancel, &mut |progress| {
+                send(Report::of(Event::Progressed(epoch, progress)));
+            })
+        });
+        Some(match made {
+            Ok(made) => match made? {
+                Ok(shorter) => Event::Shortened(epoch, shorter),
+                Err(error) => Event::CallFailed(epoch, error),
+            },
+            Err(why) => broken(epoch, why),
+        })
+    }
+
     fn call(
         &mut self,
         epoch: u64,
@@ -127,23 +173,21 @@ impl Worker {
             task: task.as_deref(),
         };
         let (model, gate, send) = (&mut *self.model, &self.gate, &self.send);
-        let result = guarded(|| {
-            retry::call(model, &request, gate, cancel, &mut |progress| {
-                send(Report::of(Event::Progressed(epoch, progress)));
-            })
-        });
-        match result {
-            Ok(Ok(reply)) => Event::Replied(epoch, reply),
+        let mut on = |progress: Progress| send(Report::of(Event::Progressed(epoch, progress)));
+        match guarded(|| retry::call(model, &request, gate, cancel, &mut on)) {
+            Ok(Ok(reply)) => {
+                let bytes = self.fixed(system) + compaction::weight(messages);
+                self.estimate.counted(bytes, reply.usage);
+                Event::Replied(epoch, reply)
+            }
             Ok(Err(error)) => Event::CallFailed(epoch, error),
-            Err(why) => Event::CallFailed(
-                epoch,
-                ModelError::Retry {
-                    why,
-                    status: None,
-                    after: None,
-                },
-            ),
+            Err(why) => broken(epoch, why),
         }
+    }
+
+    /// Bytes of what is sent besides the messages.
+    fn fixed(&self, system: &[String]) -> usize {
+        self.specs_bytes + system.iter().map(String::len).sum::<usize>()
     }
 
     fn run(&mut self, epoch: u64, mut call: ToolCall, cancel: &Arc<Cancel>) -> Outcome {
@@ -168,6 +212,17 @@ impl Worker {
         let assignment = self.toolbox.context().desk.assignment()?;
         Some(assignment.task.to_string())
     }
+}
+
+fn broken(epoch: u64, why: String) -> Event {
+    Event::CallFailed(
+        epoch,
+        ModelError::Retry {
+            why,
+            status: None,
+            after: None,
+        },
+    )
 }
 
 fn failed(why: String) -> Outcome {

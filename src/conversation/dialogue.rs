@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::{Block, Message, Role};
+use super::{Block, Compaction, Message, Role, compaction};
 
 /// What the model is told in place of the result of a call that a crash cut off.
 pub const INTERRUPTED_CALL: &str = "interrupted: the process ended while this call was under way; \
@@ -50,6 +50,14 @@ impl Dialogue {
     pub fn user(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.user_content().push(Block::text(text));
+        }
+    }
+
+    /// Makes the conversation shorter. Nothing is cut while a call is unanswered.
+    pub fn compact(&mut self, cut: Compaction, text: Option<&str>) {
+        if self.open.is_empty() {
+            let messages = std::mem::take(&mut self.messages);
+            self.messages = compaction::apply(messages, cut, text);
         }
     }
 

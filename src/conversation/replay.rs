@@ -159,6 +159,17 @@ impl Replaying {
             } => {
                 self.dialogue.result(&tool_use_id, content, is_error);
             }
+            Record::Compacted {
+                cut,
+                text,
+                usage,
+                note,
+                ..
+            } => {
+                self.replay.usage += usage;
+                self.replay.model_notes.extend(note);
+                self.dialogue.compact(cut, text.as_deref());
+            }
             Record::Interrupted { why, .. } => {
                 self.dialogue.interrupted(&why);
                 self.replay.at_rest = true;

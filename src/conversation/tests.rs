@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::check::validity;
 use super::dialogue::INTERRUPTED_CALL;
 use super::replay::Replaying;
-use super::{Block, MailRecord, Message, Record, Replay, Role, ToolCall, Transcript, Usage};
+use super::{
+    Block, Compaction, MailRecord, Message, Record, Replay, Role, ToolCall, Transcript, Usage,
+};
 use crate::clock::Timestamp;
 use crate::store::Durability;
 
@@ -385,6 +387,7 @@ enum Step {
         late_mail: bool,
     },
     Interrupted,
+    Shorter(Compaction),
     Note,
 }
 
@@ -399,6 +402,8 @@ fn step() -> impl Strategy<Value = Step> {
             late_mail
         }),
         Just(Step::Interrupted),
+        (0..4_usize, prop::option::of(0..9_usize))
+            .prop_map(|(whole, kept)| Step::Shorter(Compaction { whole, kept })),
         Just(Step::Note),
     ]
 }
@@ -429,6 +434,13 @@ fn records(steps: &[Step]) -> Vec<Record> {
                 }
             }
             Step::Interrupted => records.push(interrupted("by a test")),
+            Step::Shorter(cut) => records.push(Record::Compacted {
+                cut: *cut,
+                text: cut.kept.map(|kept| format!("all before the last {kept}")),
+                usage: Usage::default(),
+                note: None,
+                at: at(),
+            }),
             Step::Note => records.push(Record::Note {
                 key: "k".to_owned(),
                 value: json!(turn),

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::dialogue::INTERRUPTED_CALL;
 use super::replay::{Replay, Replaying};
-use super::{Block, Usage};
+use super::{Block, Compaction, Usage};
 use crate::clock::Timestamp;
 use crate::store::{Durability, StoreError, atomic, jsonl};
 
@@ -62,6 +62,22 @@ pub enum Record {
         content: String,
         /// Whether it failed.
         is_error: bool,
+        /// When.
+        at: Timestamp,
+    },
+    /// The conversation before this line was made shorter.
+    Compacted {
+        /// What was cut.
+        #[serde(flatten)]
+        cut: Compaction,
+        /// What stands in place of the older part, if it was replaced.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// The tokens that this took.
+        usage: Usage,
+        /// As of a reply.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Value>,
         /// When.
         at: Timestamp,
     },

@@ -23,6 +23,7 @@ impl Session {
             Command::Mail => self.show_mail(),
             Command::Diff => self.show_diff(),
             Command::Usage => self.show_usage(),
+            Command::Compact => self.shorten(),
             Command::Exit => self.leave(None, false),
         }
     }

@@ -43,6 +43,23 @@ impl Session {
         Ok(self.mind.thinker.begin_round(inputs)?)
     }
 
+    /// `/compact`
+    pub(super) fn shorten(&mut self) {
+        if self.mind.thinker.is_busy() {
+            return self.say(
+                "the lead is at work; its conversation is made shorter at rest; try again then",
+            );
+        }
+        if self.over_limit() {
+            return self
+                .say("a limit is reached; making it shorter takes a model call; see /limits");
+        }
+        self.set_status("working");
+        if let Err(error) = self.mind.thinker.shorten() {
+            self.complain("the conversation was not made shorter", &error);
+        }
+    }
+
     /// Whether something waits that begins a round.
     pub(super) fn wants_round(&self) -> bool {
         !self.mind.said.is_empty()
@@ -80,6 +97,18 @@ impl Session {
             Happening::Called(tokens) => {
                 self.mind.failure = None;
                 self.count(tokens);
+            }
+            Happening::Shortened => {
+                self.say("the conversation was made shorter, to fit the model's window");
+                if !self.mind.thinker.is_busy() {
+                    self.at_rest();
+                }
+            }
+            Happening::NotShortened(error) => {
+                self.at_rest();
+                let why = refusal(&error);
+                self.ui
+                    .show(Shown::Error(format!("it was not made shorter: {why}")));
             }
             Happening::ToolStarted(call) => self.ui.show(Shown::ToolUse(call)),
             Happening::ToolEnded {

@@ -34,6 +34,8 @@ pub(super) enum Command {
     Diff,
     /// `/usage`
     Usage,
+    /// `/compact`
+    Compact,
     /// `/exit`
     Exit,
 }
@@ -58,7 +60,7 @@ pub(super) enum TeamCommand {
 }
 
 /// Command, arguments, what it does; `/help` shows them all.
-pub const COMMANDS: [(&str, &str, &str); 15] = [
+pub const COMMANDS: [(&str, &str, &str); 16] = [
     ("@NAME", "TEXT", "speak to a teammate directly"),
     ("!COMMAND", "", "run a command of your own"),
     ("/help", "", "show this"),
@@ -81,6 +83,7 @@ pub const COMMANDS: [(&str, &str, &str); 15] = [
         "what has changed in the workspace since this session's first change",
     ),
     ("/usage", "", "tokens and calls of this session"),
+    ("/compact", "", "sum the conversation up, to make room"),
     ("/exit", "", "stop the team and leave"),
 ];
 
@@ -125,6 +128,7 @@ fn command(rest: &str) -> Line {
         "mail" => plain(Command::Mail),
         "diff" => plain(Command::Diff),
         "usage" => plain(Command::Usage),
+        "compact" => plain(Command::Compact),
         "exit" | "quit" => plain(Command::Exit),
         "tasks" => match args {
             [] => Line::Command(Command::Tasks(None)),
@@ -137,7 +141,9 @@ fn command(rest: &str) -> Line {
         _ => Line::Wrong(unknown(
             "/",
             name,
-            &["help", "team", "tasks", "mail", "diff", "usage", "exit"],
+            &[
+                "help", "team", "tasks", "mail", "diff", "usage", "compact", "exit",
+            ],
         )),
     }
 }
@@ -210,6 +216,7 @@ mod tests {
             ("@lead hi", Line::Say("hi".into())),
             ("!git status", Line::Shell("git status".into())),
             ("/help", Line::Command(Command::Help)),
+            ("/compact", Line::Command(Command::Compact)),
             ("/exit ", Line::Command(Command::Exit)),
             ("/diff", Line::Command(Command::Diff)),
             ("/tasks", Line::Command(Command::Tasks(None))),

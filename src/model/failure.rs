@@ -8,6 +8,7 @@ use super::ModelError;
 use super::gate::LONGEST as LONGEST_PAUSE;
 use super::peer::Peer;
 use super::said::Said;
+use super::window;
 use crate::clock;
 
 /// How an exchange failed.
@@ -26,6 +27,15 @@ pub(super) enum Failure {
 }
 
 impl Failure {
+    /// The size of the model's window, if the server names it.
+    pub(super) fn window(&self) -> Option<u64> {
+        match self {
+            Self::Answer(answer) => window::said(&answer.said.message),
+            Self::Told(value) => window::said(&Said::from_value(value).message),
+            Self::Broken(_) | Self::Impossible(_) | Self::Cancelled => None,
+        }
+    }
+
     /// What the caller is told.
     pub(super) fn into_error(self, peer: &Peer) -> ModelError {
         match self {

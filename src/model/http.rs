@@ -372,7 +372,7 @@ mod tests {
     fn who_stops_listening_hangs_up_at_once_and_may_ask_again() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/x", listener.local_addr().unwrap());
-        let (asked, begun) = mpsc::channel();
+        let (asked, heard) = mpsc::channel();
         let server = std::thread::spawn(move || {
             for _ in 0..2 {
                 let (stream, _) = listener.accept().unwrap();
@@ -390,7 +390,7 @@ mod tests {
             };
             let cancel = Cancel::new();
             let incoming = http.post(post, &cancel).unwrap();
-            begun.recv_timeout(Duration::from_secs(30)).unwrap();
+            heard.recv_timeout(Duration::from_secs(30)).unwrap();
             let began = crate::clock::instant();
             cancel.cancel();
             assert!(matches!(incoming.begun(), Err(Failure::Cancelled)));

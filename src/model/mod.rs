@@ -16,6 +16,7 @@ pub mod script;
 pub mod spec;
 mod sse;
 mod turns;
+mod window;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,6 +89,9 @@ pub enum Progress {
 pub trait Model: Send {
     /// `provider:name`.
     fn name(&self) -> &str;
+
+    /// Tokens that a conversation and its reply may have together; a guess where nothing is known.
+    fn window(&self) -> u64;
 
     /// One call, streamed, not retried. Returns within a second of `cancel`.
     fn call(

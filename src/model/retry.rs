@@ -96,6 +96,10 @@ mod tests {
             "script:flaky"
         }
 
+        fn window(&self) -> u64 {
+            u64::MAX
+        }
+
         fn call(
             &mut self,
             _: &Request<'_>,

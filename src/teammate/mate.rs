@@ -157,7 +157,11 @@ impl Mate {
 
     fn on_happening(&mut self, happening: Happening) -> anyhow::Result<()> {
         match happening {
-            Happening::Delta(_) | Happening::Text(_) | Happening::ToolStarted(_) => {}
+            Happening::Delta(_)
+            | Happening::Text(_)
+            | Happening::ToolStarted(_)
+            | Happening::Shortened
+            | Happening::NotShortened(_) => {}
             Happening::Retrying { why, wait } => {
                 let text = format!("retrying in {} s: {why}", wait.as_secs());
                 self.card.change(|member| member.last_error = Some(text))?;

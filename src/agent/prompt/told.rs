@@ -82,7 +82,7 @@ fn one_line(text: &str) -> String {
     flat.trim().to_owned()
 }
 
-fn indent(text: &mut String, content: &str) {
+pub(super) fn indent(text: &mut String, content: &str) {
     for line in content.trim_end().lines() {
         text.push_str("\n  ");
         text.push_str(line);

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use super::streak::Streak;
-use super::{Answered, Effect, Event, State, Work, reply};
+use super::{Answered, Effect, Event, Room, Shorter, State, Work, reply};
 use crate::agent::Happening;
 use crate::conversation::{Block, ToolCall};
-use crate::model::{ModelError, Progress, Reply};
+use crate::model::{ModelError, Progress, Reply, Stop};
 use crate::tool::Outcome;
 
 /// How often in a row a server may ask for the same conversation again before the round counts as over.
@@ -20,6 +20,10 @@ pub struct Turn {
     held: Vec<Answered>,
     streak: Streak,
     round: Round,
+    /// The conversation was made shorter since the last reply.
+    shortened: bool,
+    /// Since the last reply that was demanded, by the server or by the owner.
+    demanded: bool,
 }
 
 /// What counts within one round.
@@ -29,6 +33,8 @@ struct Round {
     after_results: bool,
     nudged: bool,
     pauses: u32,
+    /// It makes the conversation shorter, and nothing else.
+    only_shortens: bool,
 }
 
 impl Turn {
@@ -44,6 +50,8 @@ impl Turn {
             held: Vec::new(),
             streak,
             round: Round::default(),
+            shortened: false,
+            demanded: false,
         }
     }
 
@@ -63,15 +71,18 @@ impl Turn {
             Event::Begin => self.begin(),
             Event::Rest => self.rest(),
             Event::Interrupt(why) => self.interrupt(why),
+            Event::Shorten => self.shorten(),
             Event::Progressed(epoch, progress) if epoch == self.epoch => self.progressed(progress),
             Event::Replied(epoch, reply) if epoch == self.epoch => self.replied(&reply),
             Event::CallFailed(epoch, error) if epoch == self.epoch => self.call_failed(error),
+            Event::Shortened(epoch, shorter) if epoch == self.epoch => self.made_shorter(shorter),
             Event::Started(epoch, call) if epoch == self.epoch => self.started(call),
             Event::Ran(epoch, outcome) if epoch == self.epoch => self.ran(outcome),
             Event::Ended(epoch, result) if epoch == self.epoch => self.ended(&result),
             Event::Progressed(..)
             | Event::Replied(..)
             | Event::CallFailed(..)
+            | Event::Shortened(..)
             | Event::Started(..)
             | Event::Ran(..)
             | Event::Ended(..) => Vec::new(),
@@ -80,7 +91,10 @@ impl Turn {
 
     fn begin(&mut self) -> Vec<Effect> {
         match self.state {
-            State::Rest => self.round = Round::default(),
+            State::Rest => {
+                self.round = Round::default();
+                self.demanded = false;
+            }
             State::Boundary => self.round.after_results = true,
             State::Calling | State::Running { .. } | State::Ending | State::Cutting { .. } => {
                 return Vec::new();
@@ -154,8 +168,68 @@ impl Turn {
         }
     }
 
+    /// At rest the state is [`State::Calling`] for this call too, and rest again after it.
+    fn shorten(&mut self) -> Vec<Effect> {
+        match self.state {
+            State::Rest => {
+                self.round = Round::default();
+                self.round.only_shortens = true;
+                self.demanded = false;
+                vec![self.make_room()]
+            }
+            State::Calling
+            | State::Running { .. }
+            | State::Ending
+            | State::Boundary
+            | State::Cutting { .. } => Vec::new(),
+        }
+    }
+
+    fn make_room(&mut self) -> Effect {
+        self.demanded = true;
+        self.epoch += 1;
+        self.state = State::Calling;
+        Effect::Call(Room::Make)
+    }
+
+    /// A turn of its own: limits, stops and mail are looked at before the conversation is sent.
+    fn made_shorter(&mut self, shorter: Shorter) -> Vec<Effect> {
+        let after = match std::mem::replace(&mut self.state, State::Rest) {
+            State::Calling if self.round.only_shortens => Vec::new(),
+            State::Calling => {
+                self.state = State::Boundary;
+                vec![Effect::Tell(Happening::Boundary)]
+            }
+            State::Cutting {
+                why,
+                work: Work::Call,
+            } => interrupted(why),
+            unmoved @ (State::Rest
+            | State::Running { .. }
+            | State::Ending
+            | State::Boundary
+            | State::Cutting {
+                work: Work::Tool { .. } | Work::End,
+                ..
+            }) => {
+                self.state = unmoved;
+                return Vec::new();
+            }
+        };
+        self.shortened = true;
+        let usage = shorter.spent.as_ref().map(|(usage, _)| *usage);
+        let mut effects = vec![Effect::RecordShorter(shorter)];
+        effects.extend(usage.map(|usage| Effect::Tell(Happening::Called(usage))));
+        effects.push(Effect::Tell(Happening::Shortened));
+        effects.extend(after);
+        effects
+    }
+
     /// The state is [`State::Rest`] already; a reply that goes on sets another.
     fn take_reply(&mut self, reply: &Reply) -> Vec<Effect> {
+        let full = matches!(reply.stop, Stop::ContextFull) && !self.demanded;
+        self.shortened = false;
+        self.demanded &= full;
         let next = reply::judge(reply, self.round.after_results && !self.round.nudged);
         if let reply::Next::Declined(why) = next {
             let mut effects = recorded(Vec::new(), reply);
@@ -181,6 +255,7 @@ impl Turn {
                 self.round.pauses += 1;
                 effects.push(self.call());
             }
+            reply::Next::Full(_) if full => effects.push(self.make_room()),
             reply::Next::Full(why) => {
                 effects.push(Effect::Tell(Happening::Failed(ModelError::TooLong(why))));
             }
@@ -194,6 +269,12 @@ impl Turn {
 
     fn call_failed(&mut self, error: ModelError) -> Vec<Effect> {
         match std::mem::replace(&mut self.state, State::Rest) {
+            State::Calling if matches!(error, ModelError::TooLong(_)) && !self.demanded => {
+                vec![self.make_room()]
+            }
+            State::Calling if self.round.only_shortens => {
+                vec![Effect::Tell(Happening::NotShortened(error))]
+            }
             State::Calling => vec![Effect::Tell(Happening::Failed(error))],
             State::Cutting {
                 why,
@@ -345,7 +426,11 @@ impl Turn {
     fn call(&mut self) -> Effect {
         self.epoch += 1;
         self.state = State::Calling;
-        Effect::Call
+        Effect::Call(if self.shortened {
+            Room::Enough
+        } else {
+            Room::Look
+        })
     }
 
     fn end_turn(&mut self) -> Effect {

@@ -10,7 +10,7 @@ pub mod streak;
 pub mod terms;
 
 pub use machine::Turn;
-pub use terms::{Answered, Effect, Event, State, Work};
+pub use terms::{Answered, Effect, Event, Room, Shorter, State, Work};
 
 #[cfg(test)]
 mod tests;

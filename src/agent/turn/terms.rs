@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::agent::Happening;
-use crate::conversation::{Block, ToolCall, Usage};
+use crate::conversation::{Block, Compaction, ToolCall, Usage};
 use crate::model::{ModelError, Progress, Reply};
 use crate::tool::Outcome;
 
@@ -59,18 +59,44 @@ pub enum Event {
     Rest,
     /// The owner cuts what is under way.
     Interrupt(String),
+    /// The owner wants the conversation made shorter, at rest.
+    Shorten,
     /// Text streams, or a call is tried again.
     Progressed(u64, Progress),
     /// A call ended with a whole reply.
     Replied(u64, Reply),
     /// A call ended without one.
     CallFailed(u64, ModelError),
+    /// The conversation was made shorter instead of being sent.
+    Shortened(u64, Shorter),
     /// A tool starts, its input resolved.
     Started(u64, ToolCall),
     /// A tool ended.
     Ran(u64, Outcome),
     /// The turn's end: `Err` replaces the held results.
     Ended(u64, Result<(), String>),
+}
+
+/// How a call deals with a conversation that is nearly too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// Sends it as it is.
+    Enough,
+    /// Makes it shorter instead if it nearly fills the model's window.
+    Look,
+    /// Makes it shorter instead.
+    Make,
+}
+
+/// A conversation made shorter, with what that took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shorter {
+    /// What was cut.
+    pub cut: Compaction,
+    /// What stands in place of the older part.
+    pub text: Option<String>,
+    /// The model's reply that the text was made from; `None`: it was not asked.
+    pub spent: Option<(Usage, Option<serde_json::Value>)>,
 }
 
 /// One result of a call.
@@ -100,10 +126,12 @@ pub enum Effect {
     RecordResult(Answered),
     /// Record that the round was interrupted.
     RecordInterrupted(String),
+    /// Record that the conversation was made shorter.
+    RecordShorter(Shorter),
     /// Record a text of the runtime's own that asks the model to go on.
     RecordNudge,
     /// Call the model, under the machine's epoch.
-    Call,
+    Call(Room),
     /// Run a tool, under the machine's epoch.
     Run(ToolCall),
     /// End the turn, under the machine's epoch.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Answered, Effect, Event, State, Turn};
+use super::{Answered, Effect, Event, Room, Shorter, State, Turn};
 use crate::agent::Happening;
-use crate::conversation::{Block, ToolCall, Usage};
+use crate::conversation::{Block, Compaction, ToolCall, Usage};
 use crate::model::{ModelError, Progress, Reply, Stop};
 use crate::tool::Outcome;
 
@@ -64,7 +64,9 @@ fn short(effects: &[Effect]) -> Vec<String> {
             }
             Effect::RecordInterrupted(why) => format!("interrupted {why}"),
             Effect::RecordNudge => "nudge".into(),
-            Effect::Call => "call".into(),
+            Effect::Call(Room::Look) => "call".into(),
+            Effect::Call(room) => format!("call {room:?}"),
+            Effect::RecordShorter(_) => "shorter".into(),
             Effect::Run(call) => format!("run {}", call.id),
             Effect::EndTurn => "end".into(),
             Effect::Cancel => "cancel".into(),
@@ -76,6 +78,8 @@ fn short(effects: &[Effect]) -> Vec<String> {
                 Happening::ToolStarted(call) => format!("~started {}", call.id),
                 Happening::ToolEnded { call, .. } => format!("~ended {}", call.id),
                 Happening::Boundary => "~boundary".into(),
+                Happening::Shortened => "~shortened".into(),
+                Happening::NotShortened(_) => "~not shortened".into(),
                 Happening::RoundOver(text) => format!("~over {text}"),
                 Happening::Declined(_) => "~declined".into(),
                 Happening::Failed(_) => "~failed".into(),
@@ -111,6 +115,23 @@ impl Driven {
 
     fn replied(&mut self, reply: Reply) -> Vec<String> {
         self.on(Event::Replied(self.0.epoch(), reply))
+    }
+
+    fn shortened(&mut self, summed_up: bool) -> Vec<String> {
+        let shorter = Shorter {
+            cut: Compaction {
+                whole: 0,
+                kept: None,
+            },
+            text: None,
+            spent: summed_up.then(|| (Usage::default(), None)),
+        };
+        self.on(Event::Shortened(self.0.epoch(), shorter))
+    }
+
+    fn too_long(&mut self) -> Vec<String> {
+        let error = ModelError::TooLong("9 > 8".into());
+        self.on(Event::CallFailed(self.0.epoch(), error))
     }
 
     fn ran(&mut self, outcome: Outcome) -> Vec<String> {
@@ -292,6 +313,60 @@ fn refusals_and_failures_end_the_round_and_pauses_are_bounded() {
     assert_eq!(*turn.0.state(), State::Rest);
 }
 
+#[test]
+fn a_conversation_is_made_shorter_as_a_turn_of_its_own() {
+    let mut turn = Driven::calling();
+    let done = ["shorter", "~called 0", "~shortened", "~boundary"];
+    assert_eq!(turn.shortened(true), done);
+    assert_eq!(turn.on(Event::Begin), ["call Enough"]);
+    assert_eq!(turn.replied(says("ok")).last().unwrap(), "~over ok");
+    assert_eq!(turn.on(Event::Begin), ["call"]);
+    assert_eq!(
+        turn.shortened(false),
+        ["shorter", "~shortened", "~boundary"]
+    );
+}
+
+#[test]
+fn what_the_server_calls_too_long_is_made_shorter_once() {
+    let mut turn = Driven::calling();
+    assert_eq!(turn.too_long(), ["call Make"]);
+    turn.shortened(true);
+    assert_eq!(turn.on(Event::Begin), ["call Enough"]);
+    assert_eq!(turn.too_long(), ["~failed"]);
+
+    let mut turn = Driven::calling();
+    turn.shortened(false);
+    turn.on(Event::Begin);
+    assert_eq!(turn.too_long(), ["call Make"], "it was not enough");
+    assert_eq!(turn.too_long(), ["~failed"], "it cannot be");
+
+    let mut turn = Driven::calling();
+    let full = reply(Vec::new(), Stop::ContextFull);
+    let effects = turn.replied(full.clone());
+    assert_eq!(effects, ["reply 0", "~called 7", "call Make"]);
+    turn.shortened(true);
+    turn.on(Event::Begin);
+    assert_eq!(turn.replied(full), ["reply 0", "~called 7", "~failed"]);
+}
+
+#[test]
+fn at_rest_it_is_made_shorter_when_asked_and_that_is_all() {
+    let mut turn = Driven::new();
+    assert_eq!(turn.on(Event::Shorten), ["call Make"]);
+    assert_eq!(turn.shortened(true), ["shorter", "~called 0", "~shortened"]);
+    assert_eq!(*turn.0.state(), State::Rest);
+    turn.on(Event::Shorten);
+    assert_eq!(turn.too_long(), ["~not shortened"]);
+    turn.on(Event::Shorten);
+    turn.on(Event::Interrupt("stop".into()));
+    assert_eq!(
+        turn.shortened(false),
+        ["shorter", "~shortened", "interrupted stop", "~interrupted"]
+    );
+    assert_eq!(turn.on(Event::Begin), ["call Enough"]);
+}
+
 type MakeState = fn() -> Driven;
 type MakeEvent = fn(u64) -> Event;
 
@@ -322,13 +397,26 @@ fn cut(mut turn: Driven) -> Driven {
 }
 
 /// Each event with the states that it moves.
-const EVENTS: [(&str, MakeEvent, &[&str]); 9] = [
+const EVENTS: [(&str, MakeEvent, &[&str]); 11] = [
     ("begin", |_| Event::Begin, &["rest", "boundary"]),
     ("rest", |_| Event::Rest, &["boundary"]),
     (
         "interrupt",
         |_| Event::Interrupt(String::new()),
         &["calling", "running", "ending"],
+    ),
+    ("shorten", |_| Event::Shorten, &["rest"]),
+    (
+        "shortened",
+        |epoch| {
+            let cut = Compaction {
+                whole: 0,
+                kept: None,
+            };
+            let (text, spent) = (None, None);
+            Event::Shortened(epoch, Shorter { cut, text, spent })
+        },
+        &["calling", "cutting a call"],
     ),
     (
         "progressed",
@@ -378,7 +466,10 @@ fn what_does_not_fit_changes_nothing() {
 
             let mut turn = make_state();
             let late = make_event(epoch.wrapping_sub(1));
-            if !matches!(late, Event::Begin | Event::Rest | Event::Interrupt(_)) {
+            if !matches!(
+                late,
+                Event::Begin | Event::Rest | Event::Interrupt(_) | Event::Shorten
+            ) {
                 assert!(turn.0.on(late).is_empty(), "late {event} in {state}");
                 assert_eq!(*turn.0.state(), before, "late {event} in {state}");
             }

@@ -11,7 +11,7 @@ use super::exchange;
 use super::failure::{Answer, Failure};
 use super::http::{Http, Patience, Post};
 use super::peer::Peer;
-use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address};
+use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address, window};
 use crate::cancel::Cancel;
 use request::Shape;
 use stream::Building;
@@ -29,8 +29,7 @@ pub(super) struct Anthropic {
     http: Http,
     peer: Peer,
     shape: Shape,
-    /// How many messages the last call had; fewer now means that the conversation was compacted.
-    seen: usize,
+    window: u64,
 }
 
 impl Anthropic {
@@ -59,7 +58,7 @@ impl Anthropic {
             name,
             url,
             headers,
-            seen: 0,
+            window: window::of(model),
         })
     }
 
@@ -115,6 +114,10 @@ impl Model for Anthropic {
         &self.name
     }
 
+    fn window(&self) -> u64 {
+        self.window
+    }
+
     fn call(
         &mut self,
         request: &Request<'_>,
@@ -122,11 +125,8 @@ impl Model for Anthropic {
         on: &mut dyn FnMut(Progress),
     ) -> Result<Reply, ModelError> {
         let messages = request.messages.len();
-        if messages < self.seen {
-            // Thinking is bound to all that stood before it: after a compaction none of it holds.
-            self.shape.bare = messages;
-        }
-        self.seen = messages;
+        // Fewer than before: the conversation was made shorter, and what it holds of thinking is newer than that.
+        self.shape.bare = self.shape.bare.min(messages);
         loop {
             let post = Post {
                 url: self.url.clone(),
@@ -137,7 +137,10 @@ impl Model for Anthropic {
             match exchange::run(&mut self.http, post, &mut building, cancel, on) {
                 Ok(()) => return Ok(building.into_reply()),
                 Err(Failure::Answer(answer)) if self.mend(&answer, messages) => {}
-                Err(failure) => return Err(failure.into_error(&self.peer)),
+                Err(failure) => {
+                    self.window = failure.window().unwrap_or(self.window);
+                    return Err(failure.into_error(&self.peer));
+                }
             }
         }
     }

@@ -13,7 +13,7 @@ use super::exchange;
 use super::failure::Failure;
 use super::http::{Http, Patience, Post};
 use super::peer::Peer;
-use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address};
+use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address, window};
 use crate::cancel::Cancel;
 use dialect::Dialect;
 use stream::Building;
@@ -32,6 +32,7 @@ pub(super) struct OpenAi {
     http: Http,
     peer: Peer,
     dialect: Dialect,
+    window: u64,
 }
 
 impl OpenAi {
@@ -79,6 +80,7 @@ impl OpenAi {
             peer: Peer::new(&name, &url, None),
             dialect: Dialect::of(&url),
             model: model.to_owned(),
+            window: window::of(model),
             headers: Vec::new(),
             name,
             url,
@@ -89,6 +91,10 @@ impl OpenAi {
 impl Model for OpenAi {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn window(&self) -> u64 {
+        self.window
     }
 
     fn call(
@@ -107,7 +113,10 @@ impl Model for OpenAi {
             match exchange::run(&mut self.http, post, &mut building, cancel, on) {
                 Ok(()) => return Ok(building.into_reply()),
                 Err(Failure::Answer(answer)) if self.dialect.mend(&answer) => {}
-                Err(failure) => return Err(failure.into_error(&self.peer)),
+                Err(failure) => {
+                    self.window = failure.window().unwrap_or(self.window);
+                    return Err(failure.into_error(&self.peer));
+                }
             }
         }
     }

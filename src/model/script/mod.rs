@@ -118,6 +118,11 @@ impl Model for Script {
         &self.name
     }
 
+    /// A script reads no more than the newest message.
+    fn window(&self) -> u64 {
+        u64::MAX
+    }
+
     fn call(
         &mut self,
         request: &Request<'_>,

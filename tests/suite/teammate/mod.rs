@@ -4,6 +4,7 @@ mod ending;
 mod held;
 mod leads;
 mod played;
+mod room;
 mod waits;
 mod words;
 mod working;

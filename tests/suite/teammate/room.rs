@@ -1,0 +1,55 @@
+//! A conversation that is too long for the model (SPEC §9.4).
+
+use std::time::Duration;
+
+use pitcrew::mailbox::Kind;
+use serde_json::{Value, json};
+
+use super::played::Played;
+use super::{bash, complete, says};
+
+fn too_long() -> Value {
+    json!({"error": {"status": 400, "message": "prompt is too long: 9 tokens > 8 maximum"}})
+}
+
+#[test]
+fn what_is_too_long_is_summed_up_with_the_assignment_and_the_work_goes_on() {
+    let lead = Played::new(&json!([
+        bash("echo one >> ran"),
+        bash("echo two >> ran"),
+        too_long(),
+        says("Both commands ran."),
+        complete(),
+        says("made"),
+    ]));
+    let id = lead.task("Work");
+    let _alice = lead.start(&[]);
+    lead.wait_for_task(&id, "completed");
+    lead.wait_for_status("idle");
+    assert_eq!(lead.bed.read("ran"), "one\ntwo\n", "nothing ran twice");
+    let records = lead.transcript();
+    let shorter: Vec<&Value> = records
+        .iter()
+        .filter(|record| record["type"] == "compacted")
+        .collect();
+    assert_eq!(shorter.len(), 1, "{records:#?}");
+    let text = shorter[0]["text"].as_str().unwrap();
+    for part in ["Both commands ran.", "alice", "The description of Work."] {
+        assert!(text.contains(part), "{part:?} not in {text}");
+    }
+    assert!(text.trim_end().ends_with(id.as_str()), "{text}");
+    assert_eq!(lead.mail_of(&Kind::ErrorReport), []);
+}
+
+#[test]
+fn what_cannot_be_made_shorter_ends_the_teammate_with_that_reason() {
+    let lead = Played::new(&json!([too_long(), too_long()]));
+    let id = lead.task("Work");
+    let alice = lead.start(&[]);
+    let _done = alice.wait(Duration::from_secs(30)).expect_code(1);
+    assert_eq!(lead.on_board(&id)["status"], "pending");
+    let member = lead.member();
+    assert_eq!(member["status"], "failed");
+    let why = lead.letter(&Kind::ErrorReport, 1).content;
+    assert!(why.contains("nothing of the conversation"), "{why}");
+}
