@@ -4,6 +4,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::disallowed_methods,
     reason = "a bench prints, and ends at what it did not expect"
 )]
 

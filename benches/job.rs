@@ -11,6 +11,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stderr,
+    clippy::disallowed_methods,
     reason = "what tests share, of which a bench needs a part"
 )]
 #[path = "../tests/suite/support/mod.rs"]

@@ -12,6 +12,14 @@
 //! | 1 | [`conversation`], above [`store`] and [`process`]: know no domain |
 //! | 0 | [`cancel`] and [`workspace`], above [`ids`] and [`clock`] |
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests read and write as anybody may; what is built is held to it"
+    )
+)]
+
 pub mod agent;
 pub mod board;
 pub mod cancel;

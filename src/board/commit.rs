@@ -13,6 +13,7 @@ use super::summary::{Key, Summary};
 use super::{BoardError, Task, file};
 use crate::store::fault::{self, Point};
 use crate::store::lock::FileLock;
+use crate::store::read::read_plain;
 use crate::store::{Durability, StoreError, atomic};
 
 /// One task to be written.
@@ -98,7 +99,8 @@ impl Board {
     fn undo(&self, write: &Write) -> bool {
         let path = self.workspace.task(&write.new.id);
         // A name that somebody else had taken, or a replacement that failed before its rename, is not ours to undo.
-        if !std::fs::read(&path).is_ok_and(|bytes| bytes == file::encode(&write.new)) {
+        let there = read_plain(&path, file::MAX_FILE).ok().flatten();
+        if there.is_none_or(|bytes| bytes != file::encode(&write.new)) {
             return true;
         }
         match &write.old {

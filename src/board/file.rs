@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path, id: &TaskId) -> Result<Found, StoreError> {
         }),
         Err(ReadError::Store(error)) => Err(error),
         Err(error @ (ReadError::NotPlain { .. } | ReadError::TooLarge { .. })) => {
-            Ok(Found::Damaged(what_is_wrong(&error)))
+            Ok(Found::Damaged(error.why()))
         }
     }
 }
@@ -61,14 +61,4 @@ pub(super) fn encode(task: &Task) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(task).unwrap_or_default();
     bytes.push(b'\n');
     bytes
-}
-
-fn what_is_wrong(error: &ReadError) -> String {
-    match error {
-        ReadError::NotPlain { what, .. } => format!("it is {what}, not a plain file"),
-        ReadError::TooLarge { size, limit, .. } => {
-            format!("it has {size} bytes; the limit is {limit}")
-        }
-        ReadError::Store(error) => error.to_string(),
-    }
 }

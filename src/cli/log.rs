@@ -1,9 +1,8 @@
 //! Where the runtime's own log lines go: a teammate's to standard error, which its lead has sent into
 //! `logs/<name>.log`; the lead's into `logs/lead.log`. They are for finding faults; nothing is decided by them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -11,6 +10,7 @@ use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::ids::AgentName;
+use crate::store::{Durability, jsonl};
 use crate::workspace::Workspace;
 
 /// Logs to standard error from now on.
@@ -62,7 +62,7 @@ impl Write for Entry<'_> {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         if lazy.file.is_none() {
-            lazy.file = open(&lazy.path).ok();
+            lazy.file = open(&lazy.path);
         }
         if let Some(file) = &mut lazy.file {
             file.write_all(bytes)?;
@@ -75,10 +75,8 @@ impl Write for Entry<'_> {
     }
 }
 
-fn open(path: &std::path::Path) -> io::Result<File> {
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(path)
+fn open(path: &std::path::Path) -> Option<File> {
+    path.parent()
+        .filter(|dir| dir.is_dir())
+        .and_then(|_| jsonl::open_append(path, Durability::Process).ok())
 }

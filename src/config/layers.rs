@@ -10,7 +10,7 @@ use super::parse::{self, Parsed};
 use super::settings::{Limits, MemberSettings};
 use super::trust;
 use crate::policy::Mode;
-use crate::store::read::read_plain;
+use crate::store::read::{read_followed, read_plain};
 use crate::workspace::Workspace;
 
 /// Largest settings file, in bytes.
@@ -177,15 +177,18 @@ fn differing_keys(given: &Settings, kept: &Settings) -> Vec<String> {
     keys
 }
 
-fn own_file(path: &Path) -> Result<Option<String>, SettingsError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text.trim_start_matches('\u{feff}').to_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(SettingsError(format!(
-            "cannot read {}; {error}; make it readable or move it away",
+/// A file of the person's own; `None` if missing.
+pub(super) fn own_file(path: &Path) -> Result<Option<String>, SettingsError> {
+    let unreadable = |why: String| {
+        SettingsError(format!(
+            "cannot read {}; {why}; make it readable or move it away",
             path.display()
-        ))),
-    }
+        ))
+    };
+    let bytes = read_followed(path, MAX_FILE).map_err(|error| unreadable(error.why()))?;
+    bytes
+        .map(|bytes| String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned())))
+        .transpose()
 }
 
 /// A file of the workspace, which a stranger may have written; `None` if missing.

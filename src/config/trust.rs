@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use super::env::Environment;
-use super::layers::{SettingsError, foreign_file};
+use super::layers::{SettingsError, foreign_file, own_file};
 use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
 
@@ -119,15 +119,8 @@ fn record(environment: &Environment) -> Option<PathBuf> {
 }
 
 fn read(path: &std::path::Path) -> Result<BTreeMap<String, String>, SettingsError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => {
-            return Err(SettingsError(format!(
-                "cannot read {}; {error}; make it readable or move it away",
-                path.display()
-            )));
-        }
+    let Some(text) = own_file(path)? else {
+        return Ok(BTreeMap::new());
     };
     serde_json::from_str(&text).map_err(|error| {
         SettingsError(format!(

@@ -4,7 +4,6 @@
 //! recorded as it comes; mail is recorded with its bytes' hash before the mailbox is emptied, and a second time, by id,
 //! with the user message in which it was put before the model. Replaying closes unanswered calls.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -135,13 +134,10 @@ impl Transcript {
             path: path.to_owned(),
             appender: jsonl::Appender::open(path, durability)?,
         };
-        let mut replaying = File::open(path)
-            .and_then(|file| Replaying::read(BufReader::with_capacity(1 << 16, file)))
-            .map_err(|source| StoreError {
-                action: "read",
-                path: path.to_owned(),
-                source,
-            })?;
+        // Opened for appending just now, so that it is a plain file.
+        let file = transcript.appender.reader()?;
+        let mut replaying = Replaying::read(BufReader::with_capacity(1 << 16, file))
+            .map_err(StoreError::of("read", path))?;
         if !replaying.started() {
             transcript.append(start)?;
             replaying.take(start.clone());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::way_back::WayBack;
 use crate::ids::{AgentName, TaskId};
 use crate::process::child::{self, Child};
-use crate::store::{Durability, jsonl};
+use crate::store::{Durability, jsonl, read};
 use crate::workspace::Workspace;
 
 /// How much of a log's end is looked at, in bytes, and shown, in lines.
@@ -99,7 +99,10 @@ impl Launcher {
     }
 
     fn read_tail(&self, name: &AgentName, from: u64) -> io::Result<String> {
-        let mut log = File::open(self.workspace.log(name))?;
+        let path = self.workspace.log(name);
+        let Some(mut log) = read::open_plain(&path).map_err(io::Error::other)? else {
+            return Ok(String::new());
+        };
         let start = log.metadata()?.len().saturating_sub(TAIL_BYTES).max(from);
         log.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();

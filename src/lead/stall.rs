@@ -12,6 +12,7 @@ use super::session::Session;
 use crate::clock;
 use crate::ids::AgentName;
 use crate::mailbox::Kind;
+use crate::store::read;
 use crate::team::MemberStatus;
 
 /// How much of a transcript's end is looked at, in bytes.
@@ -118,11 +119,13 @@ impl Session {
 
 /// Whether the transcript ends with a call that has no result yet.
 fn runs_a_tool(path: &Path) -> bool {
-    tail(path).is_ok_and(|text| has_open_call(&text))
+    let Ok(Some(transcript)) = read::open_plain(path) else {
+        return false;
+    };
+    tail(transcript).is_ok_and(|text| has_open_call(&text))
 }
 
-fn tail(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+fn tail(mut file: File) -> std::io::Result<String> {
     let start = file.metadata()?.len().saturating_sub(TAIL);
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();

@@ -63,6 +63,7 @@ pub(super) fn ring_at_child_exit(pipe: PipeWriter) -> io::Result<()> {
 
 /// One bit a signal, lowest first. Linux only; elsewhere none.
 fn ignored_signals() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "the kernel makes this file")]
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     mask_in_status(&status)
 }

@@ -69,6 +69,7 @@ impl ProcessTable {
             let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else {
                 continue;
             };
+            #[expect(clippy::disallowed_methods, reason = "the kernel makes this file")]
             let stat = std::fs::read(entry.path().join("stat")).unwrap_or_default();
             if let Some(parent) = parent_in_stat(&stat) {
                 table.children.entry(parent).or_default().push(pid);

@@ -1,11 +1,12 @@
 //! The only caller of rename and sync: whole files, old or new, never mixed.
 
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use tempfile::NamedTempFile;
 
 use super::fault::{self, Point};
@@ -135,9 +136,16 @@ pub fn sync_parent(path: &Path, durability: Durability) -> Result<(), StoreError
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this file owns syncing, and opens nothing but a directory"
+)]
 fn sync_dir(dir: &Path) -> Result<(), StoreError> {
-    let opened = File::open(dir).map_err(StoreError::of("open", dir))?;
-    #[expect(clippy::disallowed_methods, reason = "this file owns syncing")]
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags((OFlag::O_DIRECTORY | OFlag::O_NONBLOCK).bits())
+        .open(dir)
+        .map_err(StoreError::of("open", dir))?;
     match opened.sync_all() {
         // Some file systems cannot sync a directory and need not.
         Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => Ok(()),

@@ -148,6 +148,13 @@ impl Appender {
         })
     }
 
+    /// The same file for reading, once and from its beginning: appending does not move where it stands.
+    pub fn reader(&self) -> Result<File, StoreError> {
+        self.file
+            .try_clone()
+            .map_err(StoreError::of("read", &self.path))
+    }
+
     /// Appends one line, synced by the durability given at opening. After an error it is not in the file.
     pub fn append(&mut self, line: &[u8]) -> Result<(), StoreError> {
         let begin = append_line(&self.file, &self.path, line)?;
@@ -170,6 +177,10 @@ impl Appender {
 }
 
 /// Opens or makes `path` (0600) for reading and appending; a link or another special file is refused.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "never waits, and looks at what it has"
+)]
 pub fn open_append(path: &Path, durability: Durability) -> Result<File, StoreError> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
     let mut options = OpenOptions::new();

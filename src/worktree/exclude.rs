@@ -5,11 +5,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::repository::Repository;
+use crate::store::read::read_followed;
 use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
 
 /// What is kept out, relative to the workspace's root.
 pub(super) const DIRECTORIES: [&str; 4] = [".tasks/", ".mailboxes/", ".worktrees/", ".team/state/"];
+
+/// Largest list of what git leaves out that is read, in bytes.
+const MAX_EXCLUDE: u64 = 16 * 1024 * 1024;
 
 /// Adds the runtime's directories to `$GIT_COMMON_DIR/info/exclude` if the workspace is in a git checkout and they are not
 /// there yet; a file that git tracks is never touched. No checkout: nothing happens.
@@ -31,10 +35,9 @@ pub fn exclude_runtime_files(workspace: &Workspace) -> Result<(), StoreError> {
     let Some(file) = outside_the_checkout(&listed, &repository.top) else {
         return Ok(());
     };
-    let before = match std::fs::read(&file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        other => other.map_err(failed("read", &file))?,
-    };
+    let before = read_followed(&file, MAX_EXCLUDE)
+        .map_err(|error| failed("read", &file)(io::Error::other(error.why())))?
+        .unwrap_or_default();
     let Some(after) = with_lines(&before, &patterns(root, &repository.top)) else {
         return Ok(());
     };

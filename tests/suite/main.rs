@@ -6,6 +6,10 @@
     clippy::print_stderr,
     reason = "a test may fail by a panic and say on standard error why"
 )]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests read and write as anybody may"
+)]
 #![expect(unreachable_pub, reason = "everything here is one binary")]
 
 mod support;

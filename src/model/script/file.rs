@@ -9,6 +9,10 @@ use serde_json::{Map, Value};
 use super::substitute::is_name;
 use crate::ids::AgentName;
 use crate::model::OpenError;
+use crate::store::read::read_followed;
+
+/// Largest script, in bytes.
+const MAX_SCRIPT: u64 = 64 * 1024 * 1024;
 
 /// One scripted reply.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -61,9 +65,11 @@ pub(super) struct ScriptedError {
 
 /// Reads the replies of `agent` from the script at `path`; all of the file is checked.
 pub(super) fn load(path: &Path, agent: &str) -> Result<Vec<Scripted>, OpenError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| mistake(path, format_args!("cannot be read: {error}; name a file")))?;
-    let mut lists = parse(path, text.trim_start_matches('\u{feff}'))?;
+    let unreadable = |why: &str| mistake(path, format_args!("cannot be read: {why}; name a file"));
+    let bytes = read_followed(path, MAX_SCRIPT).map_err(|error| unreadable(&error.why()))?;
+    let bytes = bytes.ok_or_else(|| unreadable("there is no such file"))?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8"))?;
+    let mut lists = parse(path, &text)?;
     let own = lists
         .iter()
         .position(|(name, _)| name.eq_ignore_ascii_case(agent))

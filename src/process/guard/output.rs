@@ -186,6 +186,10 @@ impl Output {
 }
 
 /// Never follows or reuses what stands there: commands can write where this file goes.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is made exclusively is a file"
+)]
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .write(true)

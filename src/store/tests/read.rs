@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::store::read::{ReadError, read_plain};
+use crate::store::read::{ReadError, make_plain, other_than_plain, read_followed, read_plain};
 
 #[test]
 fn only_plain_files_of_one_name_are_read() {
@@ -57,4 +57,58 @@ fn the_size_limit_holds_exactly() {
     ));
     std::fs::write(&path, "").unwrap();
     assert_eq!(read_plain(&path, 0).unwrap().unwrap(), b"");
+}
+
+#[test]
+fn a_file_of_the_persons_own_may_be_linked_but_must_be_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    std::fs::write(at("plain"), "\u{feff}text").unwrap();
+    std::fs::hard_link(at("plain"), at("second")).unwrap();
+    symlink(at("plain"), at("link")).unwrap();
+    symlink(at("nowhere"), at("dangling")).unwrap();
+    for name in ["plain", "second", "link"] {
+        let read = read_followed(&at(name), 7).unwrap().unwrap();
+        assert_eq!(read, b"text", "{name}");
+    }
+    for name in ["none", "dangling"] {
+        assert!(read_followed(&at(name), 100).unwrap().is_none(), "{name}");
+    }
+    assert!(matches!(
+        read_followed(&at("link"), 6),
+        Err(ReadError::TooLarge { limit: 6, .. })
+    ));
+    nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    symlink(at("fifo"), at("to-fifo")).unwrap();
+    for (name, what) in [
+        ("fifo", "a FIFO"),
+        ("to-fifo", "a FIFO"),
+        ("/dev/zero", "a device or socket"),
+        ("/", "a directory"),
+    ] {
+        let error = read_followed(&at(name), 100).unwrap_err();
+        assert_eq!(error.why(), format!("it is {what}, not a plain file"));
+    }
+    // Files of the kernel's tell no size.
+    if cfg!(target_os = "linux") {
+        let status = read_followed("/proc/self/status".as_ref(), 1 << 20).unwrap();
+        assert!(status.unwrap().starts_with(b"Name:"));
+    }
+}
+
+#[test]
+fn only_a_plain_file_is_written_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    drop(make_plain(&at("new")).unwrap());
+    assert_eq!(other_than_plain(&at("new")).unwrap(), None);
+    assert_eq!(other_than_plain(&at("none")).unwrap(), None);
+    nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    symlink(at("new"), at("link")).unwrap();
+    std::fs::create_dir(at("dir")).unwrap();
+    std::fs::hard_link(at("new"), at("second")).unwrap();
+    for name in ["fifo", "link", "dir", "second"] {
+        assert!(make_plain(&at(name)).is_err(), "{name}");
+        assert!(other_than_plain(&at(name)).unwrap().is_some(), "{name}");
+    }
 }

@@ -99,6 +99,7 @@ impl Opened {
 }
 
 fn enter(path: &Path, make: bool) -> io::Result<OwnedFd> {
+    #[expect(clippy::disallowed_methods, reason = "the root is a directory")]
     let mut dir = OwnedFd::from(File::open("/")?);
     for part in path.components() {
         let Component::Normal(name) = part else {

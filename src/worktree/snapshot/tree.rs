@@ -133,6 +133,7 @@ pub(super) fn reference(session: &SessionId) -> String {
 }
 
 /// With the time of its last change: git tells by it which files it must read again.
+#[expect(clippy::disallowed_methods, reason = "git makes the index a file")]
 fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
     match std::fs::copy(from, to) {
         Ok(_) => File::options()

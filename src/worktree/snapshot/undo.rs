@@ -184,6 +184,7 @@ fn keep_replaced(ground: &Ground, session: &SessionId, now: &Now) -> Result<Stri
 /// Goes from the files as they stand to those of the snapshot.
 fn restore(ground: &Ground, now: &Now, changes: &[Change]) -> Result<(), SnapshotError> {
     let wanted = ground.scratch("wanted-index");
+    #[expect(clippy::disallowed_methods, reason = "it is our own copy")]
     std::fs::copy(ground.scratch("index"), &wanted)?;
     let git = ground.git.clone().with("GIT_INDEX_FILE", wanted);
     // First what goes: a file may stand where a directory was.

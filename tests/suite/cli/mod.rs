@@ -9,6 +9,7 @@ mod first_steps;
 mod guide;
 mod headless;
 mod mail_verbs;
+mod no_file;
 mod readme;
 mod settings;
 mod terminal;
