@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | 6 | [`cli`]: arguments, exit codes, the only writer to the terminal |
 //! | 5 | [`lead`]: the session's loop; [`teammate`]: one worker's loop |
-//! | 4 | [`agent`]: one agent's thinking loop |
+//! | 4 | [`findings`]: what is not in order, and how it is mended; above [`agent`]: one agent's thinking loop |
 //! | 3 | [`tool`]: what models may do; [`config`]: settings and where each came from |
 //! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], [`policy`], [`model`] |
 //! | 1 | [`conversation`], above [`store`] and [`process`]: know no domain |
@@ -27,6 +27,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod conversation;
+pub mod findings;
 pub mod ids;
 #[cfg(test)]
 mod killed;

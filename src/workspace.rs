@@ -213,9 +213,14 @@ impl Workspace {
         self.transcripts_dir().join(format!("lead.{session}.jsonl"))
     }
 
+    /// `archive/`
+    pub fn archive_dir(&self) -> PathBuf {
+        self.state("archive")
+    }
+
     /// `archive/<agent>.jsonl`
     pub fn archive(&self, agent: &AgentName) -> PathBuf {
-        self.state("archive").join(format!("{agent}.jsonl"))
+        self.archive_dir().join(format!("{agent}.jsonl"))
     }
 
     /// `grants.jsonl`

@@ -14,7 +14,7 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 
 /// Modules from the bottom up; a module may use only those of earlier rows.
-const ROWS: [&[&str]; 10] = [
+const ROWS: [&[&str]; 11] = [
     &["ids", "clock"],
     &["cancel", "workspace"],
     &["store", "process"],
@@ -24,6 +24,7 @@ const ROWS: [&[&str]; 10] = [
     ],
     &["tool", "config"],
     &["agent"],
+    &["findings"],
     &["lead", "teammate"],
     &["cli"],
     // Tests of all of them.

@@ -6,6 +6,7 @@ mod cycles;
 mod error;
 mod file;
 mod gate;
+mod health;
 mod index;
 mod journal;
 pub mod kept;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use error::BoardError;
 pub use file::MAX_FILE;
+pub use health::journal_line_fault;
 pub use kept::{Board, BoardOptions};
 pub use locked::LockedBoard;
 pub use rules::Released;

@@ -192,6 +192,15 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// What is not in order, and what would put it right
+    Doctor {
+        /// Put right what can be; nothing is deleted but temporary files of writers that are gone
+        #[arg(long)]
+        repair: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The settings in force, with where each came from
     Config {
         /// As JSON
@@ -235,6 +244,7 @@ impl Verb {
             | Self::Completions { .. }
             | Self::Man { .. } => true,
             Self::Demo { .. } | Self::Undo { .. } | Self::Init => false,
+            Self::Doctor { repair, .. } => !repair,
             Self::Task(verb) => verb.only_reads(),
             Self::Mail(verb) => verb.only_reads(),
             Self::Plan(verb) => verb.only_reads(),

@@ -11,7 +11,8 @@ use super::exit::{self, Failure, Outcome};
 use super::place::Place;
 use super::shell::{self, Style};
 use super::verbs::{
-    config, init, mail, manual, permission, plan, status, task, team, usage, way_back, worktree,
+    config, doctor, init, mail, manual, permission, plan, status, task, team, usage, way_back,
+    worktree,
 };
 use super::{demo, session, teammate, usage_error};
 use crate::config::Environment;
@@ -94,6 +95,7 @@ fn run_verb(place: &Place, verb: &Verb) -> Outcome {
         Verb::Undo { yes, session } => way_back::undo(place, *yes, session.as_deref()),
         Verb::Worktree(verb) => worktree::run(place, verb),
         Verb::Usage { json } => usage::run(place, *json),
+        Verb::Doctor { repair, json } => doctor::run(place, *repair, *json),
         Verb::Config { json, what } => config::run(place, *what, *json),
         Verb::Init => init::run(place),
         Verb::Completions { shell } => manual::completions(*shell),

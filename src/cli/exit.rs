@@ -80,6 +80,11 @@ impl Failure {
         }
     }
 
+    /// What is told to the person.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Something that went wrong: exit code 1.
     pub fn failed(text: impl fmt::Display) -> Self {
         Self {

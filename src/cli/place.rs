@@ -105,6 +105,11 @@ impl Place {
         self.board_with(&self.in_force()?)
     }
 
+    /// The board for mending: settings that cannot be read must not keep anybody from it.
+    pub fn board_to_repair(&self) -> Result<Board, Failure> {
+        self.board_with(&self.in_force().unwrap_or_default())
+    }
+
     fn board_with(&self, settings: &Settings) -> Result<Board, Failure> {
         let board = open_board(
             &self.workspace,

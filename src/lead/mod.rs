@@ -7,6 +7,7 @@
 mod agreed;
 mod answers;
 mod approvals;
+mod care;
 mod commands;
 mod ends;
 mod fleet;

@@ -5,11 +5,12 @@
 use super::session::Session;
 use super::{Account, Lost, Shown};
 use crate::agent::joined::absent;
-use crate::board::{Entry, Released, Status, Task};
+use crate::board::{BoardError, Released, Task};
 use crate::clock;
+use crate::findings::{self, Fate, Ground, Left};
 use crate::ids::AgentName;
 use crate::request::{Record, RequestKind, RequestStatus};
-use crate::team::{Member, MemberStatus};
+use crate::team::Member;
 
 /// How many open tasks the account names.
 const MAX_LISTED: usize = 50;
@@ -18,50 +19,20 @@ fn by_person(member: &Member) -> bool {
     member.started_by.as_ref() == Some(&AgentName::user())
 }
 
-/// What is to be made of a member that an earlier lead left, by its record and whether it lives: pure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
-    /// It lives: it is taken over.
-    Lives,
-    /// A start that a crash cut short: it is undone.
-    HalfStarted,
-    /// It ended as it should.
-    Done,
-    /// Its process is gone and somebody may want it back.
-    Lost,
-}
-
-fn left(member: &Member, alive: bool) -> Left {
-    let lead_lost = member
-        .last_error
-        .as_deref()
-        .is_some_and(|error| error.contains("lead lost"));
-    match member.status {
-        _ if alive => Left::Lives,
-        MemberStatus::Starting if member.restarts == 0 && member.turns == 0 => Left::HalfStarted,
-        MemberStatus::Stopped => Left::Done,
-        MemberStatus::Failed if !lead_lost => Left::Done,
-        MemberStatus::Failed
-        | MemberStatus::Starting
-        | MemberStatus::Working
-        | MemberStatus::Idle
-        | MemberStatus::WaitingApproval
-        | MemberStatus::Stopping => Left::Lost,
-    }
-}
-
 impl Session {
     /// Brings members, tasks and requests in order; shows what was found and keeps it for the model.
     pub(super) fn recover(&mut self) -> anyhow::Result<()> {
+        let ground = Ground::read(self.files.books())?.of_a_new_lead();
         let mut account = Account {
             mail: self.mind.waiting.len(),
+            damaged: findings::damaged(self.files.books(), &ground)?,
             ..Account::default()
         };
-        for member in self.files.roster.list()? {
-            self.recover_member(&member, &mut account)?;
+        self.recover_tasks(&ground, &mut account)?;
+        for (member, _) in &ground.members {
+            self.recover_member(member, ground.left(member), &mut account)?;
         }
-        self.recover_tasks(&mut account)?;
-        self.recover_requests(&mut account)?;
+        self.recover_requests(&ground, &mut account);
         if account == Account::default() {
             return Ok(());
         }
@@ -72,17 +43,19 @@ impl Session {
         Ok(())
     }
 
-    fn recover_member(&mut self, member: &Member, account: &mut Account) -> anyhow::Result<()> {
+    fn recover_member(
+        &mut self,
+        member: &Member,
+        left: Left,
+        account: &mut Account,
+    ) -> anyhow::Result<()> {
         let name = &member.name;
-        match left(member, self.files.roster.is_alive(name)) {
+        match left {
             Left::Lives => {
                 self.adopt(name);
                 account.adopted.push(name.clone());
             }
             Left::HalfStarted => {
-                if let Some(task) = self.files.board.owned_by(name)? {
-                    self.release_dead(&task, Released::Orderly, account)?;
-                }
                 self.files.roster.remove(name)?;
                 account.undone.push(name.clone());
             }
@@ -101,34 +74,31 @@ impl Session {
         Ok(())
     }
 
-    /// Tasks of owners that do not live go back; the lead's own, too: its assignment ended with its process.
-    fn recover_tasks(&mut self, account: &mut Account) -> anyhow::Result<()> {
-        for entry in self.files.board.list()? {
-            let task = match entry {
-                Entry::Damaged { id, why, .. } => {
-                    account.damaged.push(format!("{id}: {why}"));
-                    continue;
-                }
-                Entry::Task(task) => *task,
+    /// Tasks of owners that do not live go back; the lead's own, too: its assignment ended with its process. A start that
+    /// was cut short takes its attempt back.
+    fn recover_tasks(&mut self, ground: &Ground, account: &mut Account) -> anyhow::Result<()> {
+        for task in ground.orphans() {
+            let was_starting = ground.members.iter().any(|(member, _)| {
+                Some(&member.name) == task.owner.as_ref()
+                    && ground.left(member) == Left::HalfStarted
+            });
+            let why = if was_starting {
+                Released::Orderly
+            } else {
+                Released::Failed
             };
-            let dead = task
-                .owner
-                .as_ref()
-                .filter(|owner| !self.files.roster.is_alive(owner));
-            if task.status == Status::InProgress && dead.is_some() {
-                self.release_dead(&task, Released::Failed, account)?;
-            }
+            self.release_dead(task, why, account)?;
+        }
+        for task in ground.tasks().filter(|task| task.not_offered.is_some()) {
             // What an earlier run could not bring to an end may go better in this one.
-            if task.not_offered.is_some() {
-                let mut board = self.files.board.lock(&AgentName::lead())?;
-                board.offer_anew(&task.id)?;
-            }
-            if matches!(task.status, Status::Pending | Status::InProgress) {
-                if account.open.len() < MAX_LISTED {
-                    account.open.push((task.id, task.subject));
-                } else {
-                    account.more_open += 1;
-                }
+            let mut board = self.files.board.lock(&AgentName::lead())?;
+            board.offer_anew(&task.id)?;
+        }
+        for task in ground.open_tasks() {
+            if account.open.len() < MAX_LISTED {
+                account.open.push((task.id.clone(), task.subject.clone()));
+            } else {
+                account.more_open += 1;
             }
         }
         Ok(())
@@ -140,48 +110,53 @@ impl Session {
         why: Released,
         account: &mut Account,
     ) -> anyhow::Result<()> {
-        let Some(owner) = &task.owner else {
-            return Ok(());
-        };
+        let holder = task.owner.as_ref().map(|owner| (owner, task.work_version));
         let mut board = self.files.board.lock(&AgentName::lead())?;
-        board.release(&task.id, Some((owner, task.work_version)), why, None)?;
+        let released = board.release(&task.id, holder, why, None);
         drop(board);
-        let released = (task.id.clone(), task.subject.clone(), owner.clone());
-        account.released.push(released);
-        self.crew.dropped.insert(owner.clone(), task.id.clone());
+        match released {
+            Ok(_) => {}
+            Err(BoardError::Lock(error)) => return Err(error.into()),
+            Err(BoardError::Store(error)) => return Err(error.into()),
+            Err(changed) => {
+                tracing::info!(%changed, "a task was not given back: it has changed since it was read");
+                return Ok(());
+            }
+        }
+        if let Some(owner) = &task.owner {
+            let released = (task.id.clone(), task.subject.clone(), owner.clone());
+            account.released.push(released);
+            self.crew.dropped.insert(owner.clone(), task.id.clone());
+        }
         Ok(())
     }
 
     /// Questions of the living are shown again; permission questions of the dead, and proposals of an earlier
     /// conversation, are over.
-    fn recover_requests(&mut self, account: &mut Account) -> anyhow::Result<()> {
-        for record in self.files.requests.open_ones(None)? {
-            let id = record.request_id.clone();
-            match record.kind {
-                RequestKind::Permission | RequestKind::Team if record.sender.is_lead() => {
+    fn recover_requests(&mut self, ground: &Ground, account: &mut Account) {
+        for record in ground.requests.clone() {
+            match ground.fate(&record) {
+                Fate::Over(_) if record.sender.is_lead() => {
                     self.end_old_question(&record);
                     account.withdrawn.push(record);
                 }
-                RequestKind::Permission if !self.files.roster.is_alive(&record.sender) => {
+                // Opening it withdraws it: nobody waits.
+                Fate::Over(_) => {
                     self.opened(record.clone());
                     account.withdrawn.push(record);
                 }
-                RequestKind::Shutdown => {
-                    if self.files.roster.is_alive(&record.target) {
-                        let until = clock::instant() + self.shutdown_wait();
-                        drop(self.request_stop(&record.target, until, false));
-                    } else {
-                        self.close_stop(&id);
-                    }
+                Fate::Stopping => {
+                    let until = clock::instant() + self.shutdown_wait();
+                    drop(self.request_stop(&record.target, until, false));
                 }
-                RequestKind::Permission | RequestKind::PlanApproval | RequestKind::Team => {
+                Fate::Stopped => self.close_stop(&record.request_id),
+                Fate::Asked => {
                     account.questions.push(record.clone());
                     self.opened(record);
                 }
             }
         }
         drop(self.files.requests.forget_old());
-        Ok(())
     }
 
     /// A question of an earlier lead's own tool: that call was closed as interrupted.
@@ -200,52 +175,6 @@ impl Session {
         };
         if let Err(error) = self.files.requests.decide(&record.request_id, &decision) {
             self.complain("an old question was not closed", &error);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::Timestamp;
-    use crate::team::PlanGate;
-
-    #[test]
-    fn what_was_left_is_told_apart_by_record_and_lock() {
-        use MemberStatus as S;
-        let member = |status, turns, restarts, error: Option<&str>| Member {
-            name: AgentName::parse("alice").unwrap(),
-            role: "coder".into(),
-            model: "m".into(),
-            status,
-            pid: None,
-            started_at: Timestamp::from_ms(1),
-            task: None,
-            plan_gate: PlanGate::NotRequired,
-            plan_request: None,
-            turns,
-            tokens: 0,
-            restarts,
-            last_error: error.map(Into::into),
-            started_by: None,
-            extra: serde_json::Map::default(),
-        };
-        for (member, alive, wanted) in [
-            (member(S::Idle, 3, 0, None), true, Left::Lives),
-            (member(S::Starting, 0, 0, None), true, Left::Lives),
-            (member(S::Starting, 0, 0, None), false, Left::HalfStarted),
-            (member(S::Starting, 4, 1, None), false, Left::Lost),
-            (member(S::Stopped, 4, 0, None), false, Left::Done),
-            (member(S::Failed, 4, 0, Some("bad key")), false, Left::Done),
-            (
-                member(S::Failed, 4, 0, Some("lead lost")),
-                false,
-                Left::Lost,
-            ),
-            (member(S::Working, 4, 0, None), false, Left::Lost),
-            (member(S::Idle, 4, 0, None), false, Left::Lost),
-        ] {
-            assert_eq!(left(&member, alive), wanted, "{member:?}");
         }
     }
 }

@@ -75,6 +75,23 @@ impl Session {
                 "- {id} {subject:?} was in progress with {owner}, who is gone: it is pending again"
             ));
         }
+        for name in &account.undone {
+            lines.push(format!(
+                "- the start of {name} was cut short: it was undone"
+            ));
+        }
+        for record in &account.withdrawn {
+            lines.push(format!(
+                "- {} ({}) of {}, who is gone: it is over",
+                record.request_id, record.kind, record.sender
+            ));
+        }
+        for record in &account.questions {
+            lines.push(format!(
+                "- {} ({}) of {} waits for its answer",
+                record.request_id, record.kind, record.sender
+            ));
+        }
         for damaged in &account.damaged {
             lines.push(format!("- damaged: {damaged}"));
         }

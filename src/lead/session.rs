@@ -23,6 +23,7 @@ use super::supervisor::Crew;
 use super::{Inbound, Inlet, RunError, SessionOptions, SessionResult, Shown, Ui};
 use crate::board::Board;
 use crate::clock;
+use crate::findings::{Books, Eye};
 use crate::ids::RequestId;
 use crate::mailbox::Post;
 use crate::process::signals::Signal;
@@ -44,6 +45,18 @@ pub(super) struct Files {
     pub(super) requests: Requests,
     pub(super) post: Post,
     pub(super) directory: Arc<TeamDirectory>,
+}
+
+impl Files {
+    /// What there is to be found fault with.
+    pub(super) fn books(&self) -> Books<'_> {
+        Books {
+            workspace: &self.workspace,
+            board: &self.board,
+            roster: &self.roster,
+            requests: &self.requests,
+        }
+    }
 }
 
 /// Everything a running session holds. Only its own loop touches it.
@@ -71,6 +84,8 @@ pub(super) struct Session {
     pub(super) revivals: HashMap<RequestId, Vec<crate::ids::AgentName>>,
     pub(super) standstill: Standstill,
     pub(super) stalls: Stalls,
+    /// What is looked after among the files.
+    pub(super) eye: Eye,
     pub(super) journal: JournalReader,
     pub(super) person: Person,
     pub(super) leaving: Option<Leaving>,
@@ -143,6 +158,7 @@ impl Session {
             self.time_limit(),
             self.standstill.deadline(),
             self.stalls.deadline(self.stall_limit()),
+            Some(self.eye.deadline()),
         ]
         .into_iter()
         .flatten()
@@ -183,6 +199,7 @@ impl Session {
             self.end_at_time_limit();
         }
         self.report_stalls();
+        self.look_after_files();
         if self.leaving.is_none() {
             self.think()?;
             self.end_if_still()?;

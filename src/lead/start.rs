@@ -1,9 +1,11 @@
 //! Opening a session. Whatever can be refused is refused before the first file is made.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 
+use super::care;
 use super::history::JournalReader;
 use super::host::LeadHost;
 use super::inlet::Event;
@@ -55,6 +57,12 @@ pub(super) fn open(
     .map_err(|error| usage(&error))?;
     let last = crate::team::Session::load(&options.workspace);
     let (id, resumed) = choose(&options, last.as_ref())?;
+    let workspace = options.workspace.clone();
+    let clear = |paths: &[PathBuf]| {
+        care::clear_the_way(paths, &workspace.quarantine_dir())
+            .context("what stands in the place of the lead's files could not be moved away")
+    };
+    let mut moved = clear(&[workspace.lead_lock(), workspace.lead_alive()])?;
     let presence =
         match LeadPresence::take(&options.workspace).context("cannot start a lead here")? {
             Ok(presence) => presence,
@@ -63,6 +71,11 @@ pub(super) fn open(
     if last.is_none() {
         keep_damaged_session(&options.workspace)?;
     }
+    moved.extend(clear(&[
+        workspace.mailbox(&AgentName::lead()),
+        workspace.lead_transcript(&id),
+    ])?);
+    options.warnings.extend(moved);
     worktree::exclude_runtime_files(&options.workspace)
         .context("the runtime's files were not excluded from git")?;
     let files = open_files(&options)?;
@@ -242,6 +255,7 @@ fn build(
         revivals: std::collections::HashMap::new(),
         standstill: super::headless::Standstill::default(),
         stalls: super::stall::Stalls::default(),
+        eye: crate::findings::Eye::new(started),
         journal,
         person: super::person::Person::default(),
         leaving: None,

@@ -13,6 +13,6 @@ mod strict;
 mod tests;
 
 pub use inbox::{Inbox, Intake};
-pub use message::{Kind, Message};
-pub use parse::made_id;
+pub use message::{Kind, MAX_MESSAGE, Message};
+pub use parse::{line_fault, made_id};
 pub use post::{Directory, Post, Recipient, SendError, Sent};

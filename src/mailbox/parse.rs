@@ -25,6 +25,11 @@ pub(super) struct Parsed {
     pub(super) anonymous: bool,
 }
 
+/// What is wrong with a line of a mailbox or an archive.
+pub fn line_fault(line: &[u8]) -> Option<String> {
+    parse(line, 0, &AgentName::lead(), 0).err()
+}
+
 /// Reads the line `bytes`, which stood at the offset `place` of `owner`'s mailbox. `now` stands in for a missing time.
 /// `Err` says what is wrong with it.
 pub(super) fn parse(

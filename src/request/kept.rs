@@ -70,7 +70,7 @@ impl Requests {
             Ok(None) => return Err(Refusal::Unknown(id.clone())),
             Err(ReadError::Store(error)) => return Err(error.into()),
             Err(error @ (ReadError::NotPlain { .. } | ReadError::TooLarge { .. })) => {
-                return Err(damaged(error.to_string()));
+                return Err(damaged(error.why()));
             }
         };
         let record: Record =
@@ -147,6 +147,14 @@ impl Requests {
         }
         drop(lock);
         Ok(old.len())
+    }
+
+    /// Runs `act` while nobody makes or answers a request.
+    pub fn locked<R>(&self, act: impl FnOnce() -> R) -> Result<R, Refusal> {
+        let lock = self.lock()?;
+        let done = act();
+        drop(lock);
+        Ok(done)
     }
 
     fn lock(&self) -> Result<FileLock, Refusal> {

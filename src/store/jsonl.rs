@@ -261,15 +261,16 @@ pub fn read_lines(file: &File, offset: u64, max_line: usize) -> io::Result<Chunk
 }
 
 /// Cuts a stream of blocks into lines, holding at most one line of at most `max_line` bytes.
-struct Splitter {
-    chunk: Chunk,
+#[derive(Debug)]
+pub(super) struct Splitter {
+    pub(super) chunk: Chunk,
     /// The line begun, as long as it is within the limit.
     begun: Vec<u8>,
     max_line: usize,
 }
 
 impl Splitter {
-    fn new(offset: u64, max_line: usize) -> Self {
+    pub(super) fn new(offset: u64, max_line: usize) -> Self {
         Self {
             chunk: Chunk {
                 end: offset,
@@ -280,7 +281,7 @@ impl Splitter {
         }
     }
 
-    fn feed(&mut self, mut block: &[u8]) {
+    pub(super) fn feed(&mut self, mut block: &[u8]) {
         while let Some(newline) = block.iter().position(|byte| *byte == b'\n') {
             self.hold(&block[..newline]);
             self.finish();

@@ -7,6 +7,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -234,6 +235,25 @@ pub fn wait_until_free(path: &Path) -> Result<(), LockError> {
             return Ok(());
         }
     }
+}
+
+/// Tries whether locks work in `dir`, on a file without a name: two who have it open must not both get it.
+pub fn try_in(dir: &Path) -> Result<(), LockError> {
+    let file = tempfile::tempfile_in(dir).map_err(StoreError::of("make a file in", dir))?;
+    if !flock_now(&file, dir)? {
+        return Err(busy(dir, Duration::ZERO));
+    }
+    // Elsewhere a file without a name cannot be opened a second time.
+    let again = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    #[expect(clippy::disallowed_methods, reason = "it is the file just made")]
+    if let Ok(second) = OpenOptions::new().read(true).write(true).open(again)
+        && flock_now(&second, dir)?
+    {
+        let source = io::Error::other("two got the same lock");
+        let path = dir.to_path_buf();
+        return Err(LockError::Unsupported { path, source });
+    }
+    Ok(())
 }
 
 /// The pid of the process that holds `path` exclusively, as far as the system or the file itself (`pid 4711`) tells.

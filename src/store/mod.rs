@@ -1,9 +1,11 @@
 //! Files that survive a kill at any moment: locks, atomic replace, JSONL, watching, quarantine. Knows no domain.
 
 pub mod atomic;
+pub mod disk;
 mod error;
 pub(crate) mod fault;
 pub mod jsonl;
+pub mod lines;
 pub mod lock;
 pub mod quarantine;
 pub mod read;

@@ -84,6 +84,12 @@ pub fn open_plain(path: &Path) -> Result<Option<File>, ReadError> {
     Ok(opened(path)?.map(|(file, _)| file))
 }
 
+/// The same for reading and for writing at places of its own.
+pub fn open_to_change(path: &Path) -> Result<Option<File>, ReadError> {
+    let found = opened_with(OpenOptions::new().read(true).write(true), path)?;
+    Ok(found.map(|(file, _)| file))
+}
+
 /// Opens `path` for writing, made 0600 if it is missing; only a plain file is taken, and it is not cut.
 pub fn make_plain(path: &Path) -> Result<File, ReadError> {
     let mut options = OpenOptions::new();
@@ -135,7 +141,14 @@ fn read_up_to(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
 }
 
 fn opened(path: &Path) -> Result<Option<(File, Metadata)>, ReadError> {
-    match open(OpenOptions::new().read(true), OFlag::O_NOFOLLOW, path) {
+    opened_with(OpenOptions::new().read(true), path)
+}
+
+fn opened_with(
+    options: &mut OpenOptions,
+    path: &Path,
+) -> Result<Option<(File, Metadata)>, ReadError> {
+    match open(options, OFlag::O_NOFOLLOW, path) {
         Ok(file) => checked(file, path, not_plain).map(Some),
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(error),

@@ -1,5 +1,6 @@
 //! Members, liveness, the session, usage. A held lock is what alive means, never a pid.
 
+pub mod grants;
 pub mod lead_presence;
 pub mod member;
 pub mod roster;

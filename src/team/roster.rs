@@ -93,6 +93,19 @@ impl Roster {
         Ok(damaged)
     }
 
+    /// What is wrong with the record in the file of exactly this spelling, if anything is.
+    pub fn fault(&self, name: &AgentName) -> Result<Option<String>, StoreError> {
+        Ok(self.read(name)?.err())
+    }
+
+    /// Runs `act` while nobody writes a record.
+    pub fn locked<R>(&self, act: impl FnOnce() -> R) -> Result<R, LockError> {
+        let lock = self.lock()?;
+        let done = act();
+        drop(lock);
+        Ok(done)
+    }
+
     /// The record of `name`, whatever its case; `None` if there is none or it is damaged.
     pub fn get(&self, name: &AgentName) -> Result<Option<Member>, StoreError> {
         Ok(self.read(&spelling(&self.workspace, name))?.ok().flatten())
@@ -172,7 +185,7 @@ impl Roster {
             Ok(None) => return Ok(Ok(None)),
             Err(ReadError::Store(error)) => return Err(error),
             Err(error @ (ReadError::NotPlain { .. } | ReadError::TooLarge { .. })) => {
-                return Ok(Err(error.to_string()));
+                return Ok(Err(error.why()));
             }
         };
         Ok(match serde_json::from_slice::<Member>(&bytes) {

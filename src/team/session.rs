@@ -43,6 +43,16 @@ impl Session {
         serde_json::from_slice(&bytes).ok()
     }
 
+    /// What is wrong with what is recorded, if anything is.
+    pub fn fault(workspace: &Workspace) -> Option<String> {
+        let bytes = match read_plain(&workspace.session(), MAX_SESSION) {
+            Ok(bytes) => bytes?,
+            Err(error) => return Some(error.why()),
+        };
+        let read = serde_json::from_slice::<Self>(&bytes);
+        read.err().map(|error| error.to_string())
+    }
+
     /// Writes it.
     pub fn save(&self, workspace: &Workspace, durability: Durability) -> Result<(), StoreError> {
         let path = workspace.session();

@@ -69,6 +69,12 @@ pub fn record(
     Appender::open(&path, Durability::Process)?.append_shared(&line)
 }
 
+/// What is wrong with a line of the file.
+pub fn line_fault(line: &[u8]) -> Option<String> {
+    let read = serde_json::from_slice::<Call<'_>>(line);
+    read.err().map(|error| error.to_string())
+}
+
 /// What was spent, by agent; with `session` only in that one. Reads the whole file: who looks often keeps a [`Meter`].
 pub fn spent(
     workspace: &Workspace,

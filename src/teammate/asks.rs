@@ -6,14 +6,15 @@ use std::sync::mpsc::Sender;
 use anyhow::Context as _;
 
 use super::gate::{Submission, Work};
+use super::letters;
 use super::machine::{Event, Outcome, WaitEnd, WaitKind};
 use super::mate::{Mate, Wait};
-use super::{grants, letters};
 use crate::agent::prompt;
 use crate::board::{Released, Status};
 use crate::config::settings::PlanReview;
 use crate::ids::AgentName;
 use crate::request::{NewRequest, Record, RequestKind, RequestStatus};
+use crate::team::grants;
 use crate::tool::{Answer, HostCall, PermissionAsk, Plan};
 
 impl Mate {

@@ -8,7 +8,6 @@ mod channel;
 mod denied;
 mod effects;
 mod gate;
-mod grants;
 mod ground;
 mod letters;
 mod look;

@@ -16,7 +16,7 @@ use super::machine::{Config, Event, Machine, Start};
 use super::mate::{LeadWatch, Mate};
 use super::timers::Timers;
 use super::words::{self, Words};
-use super::{Options, grants, work};
+use super::{Options, work};
 use crate::agent::prompt::{self, SystemParts};
 use crate::agent::{Thinker, ThinkerParts};
 use crate::board::Task;
@@ -30,7 +30,7 @@ use crate::model::{self, Gate as RateGate, Model};
 use crate::policy::Policy;
 use crate::request::Requests;
 use crate::store::Durability;
-use crate::team::{Roster, Session, lead_presence};
+use crate::team::{Roster, Session, grants, lead_presence};
 use crate::tool::{AgentContext, Desk, TeamDirectory, ToolBox, open_board};
 
 impl Ground {

@@ -3,6 +3,7 @@
 //! What only reads makes no file and needs no lead. Each list has `--json` in the shape of SPEC §14.
 
 pub mod config;
+pub mod doctor;
 pub mod init;
 pub mod mail;
 pub mod manual;

@@ -21,7 +21,7 @@ use crate::workspace::Workspace;
 use choose::Choice;
 use file::Scripted;
 
-pub use names::forget_names;
+pub use names::{forget_names, names_fault};
 
 /// What an agent says that has nothing left to say.
 const USED_UP: &str = "Done.";

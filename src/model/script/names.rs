@@ -40,6 +40,11 @@ pub fn forget_names(workspace: &Workspace) -> Result<(), String> {
     change(workspace, |names| names.names.clear())
 }
 
+/// What is wrong with the file of names, if anything is.
+pub fn names_fault(workspace: &Workspace) -> Option<String> {
+    read(workspace).err()
+}
+
 fn read(workspace: &Workspace) -> Result<Names, String> {
     let path = workspace.script_names();
     let bytes = read::read_plain(&path, LIMIT).map_err(|error| error.to_string())?;

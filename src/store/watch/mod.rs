@@ -8,4 +8,5 @@ mod arm;
 mod stamp;
 mod watcher;
 
+pub use stamp::Stamp;
 pub use watcher::Watcher;

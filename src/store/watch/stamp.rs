@@ -1,4 +1,4 @@
-//! What is compared where the system does not notify.
+//! How a file looks, to see that it has changed: where the system does not notify, and between two looks.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -7,10 +7,11 @@ use std::path::Path;
 ///
 /// No field alone is enough: inodes are used again, and a quick rewrite may keep size and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp(Option<(u64, u64, u64, i64, i64, i64, i64)>);
+pub struct Stamp(Option<(u64, u64, u64, i64, i64, i64, i64)>);
 
 impl Stamp {
-    pub(super) fn of(path: &Path) -> Self {
+    /// What is at `path` now, links followed.
+    pub fn of(path: &Path) -> Self {
         Self(path.metadata().ok().map(|found| {
             (
                 found.dev(),

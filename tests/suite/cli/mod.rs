@@ -4,6 +4,7 @@ mod answers;
 mod bad_input;
 mod board_verbs;
 mod docs;
+mod doctor;
 mod editing;
 mod first_steps;
 mod guide;

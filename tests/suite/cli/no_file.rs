@@ -82,6 +82,7 @@ fn verbs_end_whatever_stands_in_a_files_place() {
             &["permission", "list"],
             &["usage"],
             &["config"],
+            &["doctor", "--json"],
         ] {
             ends(&bed, args, what);
         }
@@ -90,12 +91,35 @@ fn verbs_end_whatever_stands_in_a_files_place() {
 
 #[test]
 fn a_session_ends_whatever_stands_in_one_files_place() {
-    for name in OURS {
-        let bed = Bed::new();
-        let model = bed.script(&json!({"agents": {"lead": [{"text": "Nothing to do."}]}}));
-        put(&bed, name, "fifo");
-        ends(&bed, &["-p", "go", "--model", &model], name);
+    // Side by side: where the lead's own files must give way, it looks twice.
+    std::thread::scope(|scope| {
+        for name in OURS {
+            scope.spawn(move || {
+                let bed = Bed::new();
+                let model = bed.script(&json!({"agents": {"lead": [{"text": "Nothing to do."}]}}));
+                put(&bed, name, "fifo");
+                ends(&bed, &["-p", "go", "--model", &model], name);
+            });
+        }
+    });
+}
+
+#[test]
+fn what_stands_in_the_place_of_the_leads_own_files_gives_way() {
+    let bed = Bed::new();
+    let model = bed.script(&json!({"agents": {"lead": [{"text": "Nothing to do."}]}}));
+    for name in ["lead.lock", "lead.alive"] {
+        put(&bed, &format!(".team/state/{name}"), "fifo");
     }
+    put(&bed, ".mailboxes/lead.jsonl", "directory");
+    let done = bed.lead(&["-p", "go", "--model", &model]).expect_code(0);
+    for name in ["lead.lock", "lead.alive", "lead.jsonl"] {
+        assert!(done.stderr.contains(name), "{}", done.stderr);
+    }
+    let quarantine = bed.root().join(".team/state/quarantine");
+    let kept = std::fs::read_dir(quarantine).unwrap().count();
+    assert_eq!(kept, 6, "each with its reason");
+    drop(bed.lead(&["-p", "go", "--model", &model]).expect_code(0));
 }
 
 #[test]

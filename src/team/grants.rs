@@ -21,7 +21,7 @@ struct Grant {
 }
 
 /// Keeps `rule` for `agent`, as the person allowed it in `request`.
-pub(super) fn keep(
+pub fn keep(
     workspace: &Workspace,
     agent: &AgentName,
     rule: &str,
@@ -40,8 +40,14 @@ pub(super) fn keep(
     Appender::open(&path, durability)?.append_shared(&line)
 }
 
+/// What is wrong with a line of the file.
+pub fn line_fault(line: &[u8]) -> Option<String> {
+    let read = serde_json::from_slice::<Grant>(line);
+    read.err().map(|error| error.to_string())
+}
+
 /// The rules kept for `agent`. What cannot be read grants nothing.
-pub(super) fn of(workspace: &Workspace, agent: &AgentName) -> Vec<String> {
+pub fn of(workspace: &Workspace, agent: &AgentName) -> Vec<String> {
     let Ok(Some(file)) = open_plain(&workspace.grants()) else {
         return Vec::new();
     };

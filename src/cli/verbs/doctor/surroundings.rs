@@ -1,0 +1,116 @@
+//! What a team needs besides its files. None of it makes the exit code 1 but a settings file of the workspace.
+
+use super::check::Check;
+use crate::cli::choice;
+use crate::cli::place::Place;
+use crate::config::{Loaded, Settings};
+use crate::model;
+use crate::store::{disk, lock};
+use crate::worktree::{self, GitFound};
+
+/// Less free space than this is told, in bytes: a transcript of a day's work may need it.
+const LITTLE_SPACE: u64 = 256 * 1024 * 1024;
+
+/// Looks at all of it.
+pub(super) fn look(place: &Place) -> Vec<Check> {
+    let mut checks = vec![locking(place), space(place), git(place)];
+    match place.settings() {
+        Ok(loaded) => {
+            checks.push(settings(&loaded));
+            checks.push(lead_model(place, &loaded.settings));
+        }
+        Err(failure) => checks.push(Check {
+            needs_repair: failure.text().contains(&shown_settings(place)),
+            ..Check::bad("settings", failure.text(), "by you: correct it as it says")
+        }),
+    }
+    checks
+}
+
+fn shown_settings(place: &Place) -> String {
+    place.workspace.team_settings().display().to_string()
+}
+
+fn locking(place: &Place) -> Check {
+    let root = place.workspace.root();
+    match lock::try_in(root) {
+        Ok(()) => Check::good("locking", "flock works here"),
+        Err(error) => Check::bad(
+            "locking",
+            format!("{}: {error}", root.display()),
+            "use a directory on a local file system that you may write to",
+        ),
+    }
+}
+
+fn space(place: &Place) -> Check {
+    let free = match disk::free_bytes(place.workspace.root()) {
+        Ok(free) => free,
+        Err(error) => {
+            return Check::bad(
+                "space",
+                format!("{error}; {}", error.source),
+                "look at it yourself",
+            );
+        }
+    };
+    let text = format!("{} MiB free", free >> 20);
+    if free < LITTLE_SPACE {
+        Check::bad(
+            "space",
+            text,
+            "make room: work stops when nothing can be written",
+        )
+    } else {
+        Check::good("space", text)
+    }
+}
+
+fn git(place: &Place) -> Check {
+    match worktree::find_git(&place.workspace) {
+        Ok(GitFound::Checkout(version)) => Check::good("git", version),
+        Ok(GitFound::NoCheckout(version)) => Check::good(
+            "git",
+            format!("{version}; the workspace is in no checkout, so that there are no worktrees"),
+        ),
+        Err(why) => Check::bad(
+            "git",
+            why,
+            "without it there are no worktrees; install git, or see what it says",
+        ),
+    }
+}
+
+fn settings(loaded: &Loaded) -> Check {
+    match loaded.warnings.as_slice() {
+        [] => Check::good("settings", format!("{} sources", loaded.layers.len())),
+        warnings => Check::good("settings", warnings.join("; ")),
+    }
+}
+
+fn lead_model(place: &Place, settings: &Settings) -> Check {
+    let credentials = &place.environment.credentials;
+    let chosen = choice::lead_model(settings, credentials)
+        .and_then(|spec| choice::teammate_model(settings, &spec).map(|other| [spec, other]));
+    let specs = match chosen {
+        Ok(specs) => specs,
+        Err(failure) => {
+            return Check::bad(
+                "model",
+                failure.text(),
+                "name a model that you have a key for",
+            );
+        }
+    };
+    for spec in &specs {
+        if let Err(error) = model::open(spec, credentials, &place.workspace, "lead") {
+            return Check::bad(
+                "model",
+                error.to_string(),
+                "name another with --model, or set its key",
+            );
+        }
+    }
+    let [lead, teammates] = specs;
+    Check::good("model", format!("lead {lead}, teammates {teammates}"))
+}
