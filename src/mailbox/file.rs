@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -14,7 +15,7 @@ use super::SendError;
 use super::message::MAX_MESSAGE;
 use crate::store::fault::{self, Point};
 use crate::store::jsonl::{self, Chunk};
-use crate::store::lock::{FileLock, LOCK_WAIT, LockError};
+use crate::store::lock::{FileLock, LOCK_WAIT, LockError, LockFile};
 use crate::store::read::{self, ReadError};
 use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
@@ -38,29 +39,24 @@ pub(super) fn append(
     line: &[u8],
     durability: Durability,
 ) -> Result<(), SendError> {
-    let missing = no_link_above(workspace, path)?;
+    no_link_above(workspace, path)?;
     let lock = FileLock::exclusive_append(path, LOCK_WAIT)?;
     let begin = jsonl::append_line(lock.file(), path, line)?;
     let file = lock.kept();
     drop(lock);
     fault::here(Point::MailAppended);
-    let synced = atomic::sync_data(file.file(), path, durability).and_then(|()| {
-        if missing {
-            atomic::sync_parent(path, durability)
-        } else {
-            Ok(())
-        }
-    });
+    // The directory was synced when the lock made the file.
+    let synced = atomic::sync_data(file.file(), path, durability);
     if synced.is_err() {
-        take_back(path, begin, line);
+        take_back(file, path, begin, line);
     }
     Ok(synced?)
 }
 
 /// Takes back a line that could not be synced, unless its reader was quicker. If that fails too the line stays: the
 /// sender was told of an error, and the message's id makes a retry harmless.
-fn take_back(path: &Path, begin: u64, line: &[u8]) {
-    if let Ok(lock) = FileLock::exclusive(path, LOCK_WAIT) {
+fn take_back(file: Arc<LockFile>, path: &Path, begin: u64, line: &[u8]) {
+    if let Ok(lock) = FileLock::exclusive_again(file, path, LOCK_WAIT) {
         jsonl::take_line_back(lock.file(), begin, line).ok();
     }
 }

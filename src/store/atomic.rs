@@ -22,7 +22,7 @@ pub fn ensure_dir(dir: &Path) -> Result<(), StoreError> {
     let parent = parent_of(dir);
     ensure_dir(parent)?;
     match DirBuilder::new().mode(0o700).create(dir) {
-        Ok(()) => sync_dir(parent),
+        Ok(()) => sync_parent(dir, Durability::Power),
         // Somebody else was quicker.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => Ok(()),
         Err(error) => Err(StoreError::new("make the directory", dir, error)),
@@ -35,11 +35,12 @@ pub fn ensure_dir(dir: &Path) -> Result<(), StoreError> {
 /// After an error the path holds the old bytes, except that an error of the last sync leaves the new ones.
 /// A missing directory is made.
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), StoreError> {
+    let parent = Parent::open(path, durability)?;
     written_beside(path, bytes, durability)?
         .persist(path)
         .map_err(|refused| StoreError::new("replace", path, refused.error))?;
     fault::here(Point::Renamed);
-    sync_parent(path, durability)
+    parent.sync()
 }
 
 /// The same for a file of the project: it gets the permission bits `mode`.
@@ -49,35 +50,41 @@ pub fn replace_with_mode(
     mode: u32,
     durability: Durability,
 ) -> Result<(), StoreError> {
+    let parent = Parent::open(path, durability)?;
     let file = written_beside(path, bytes, durability)?;
     file.as_file()
         .set_permissions(Permissions::from_mode(mode))
         .map_err(StoreError::of("set the permissions of", path))?;
     file.persist(path)
         .map_err(|refused| StoreError::new("replace", path, refused.error))?;
-    sync_parent(path, durability)
+    parent.sync()
 }
 
 /// Creates `path` with `bytes` exclusively: an existing file is an error of kind `AlreadyExists` and stays as it is.
 ///
 /// A reader never sees it half-written. A missing directory is made.
 pub fn create_new(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), StoreError> {
+    let parent = Parent::open(path, durability)?;
     written_beside(path, bytes, durability)?
         .persist_noclobber(path)
         .map_err(|refused| StoreError::new("create", path, refused.error))?;
     fault::here(Point::Renamed);
-    sync_parent(path, durability)
+    parent.sync()
 }
 
 /// Renames `from` to `to` and syncs the directories.
 pub fn rename(from: &Path, to: &Path, durability: Durability) -> Result<(), StoreError> {
+    let (old, new) = (
+        Parent::open(from, durability)?,
+        Parent::open(to, durability)?,
+    );
     #[expect(clippy::disallowed_methods, reason = "this file owns rename")]
     std::fs::rename(from, to).map_err(StoreError::of("rename", from))?;
-    sync_parent(to, durability)?;
-    if parent_of(from) != parent_of(to) {
-        sync_parent(from, durability)?;
+    new.sync()?;
+    if old.path == new.path {
+        return Ok(());
     }
-    Ok(())
+    old.sync()
 }
 
 /// Whether `name` is that of a temporary file left behind by [`replace`] or [`create_new`].
@@ -130,9 +137,37 @@ pub fn sync_data(file: &File, path: &Path, durability: Durability) -> Result<(),
 
 /// Syncs the directory that holds `path`, if `durability` asks for it.
 pub fn sync_parent(path: &Path, durability: Durability) -> Result<(), StoreError> {
-    match durability {
-        Durability::Process => Ok(()),
-        Durability::Power => sync_dir(parent_of(path)),
+    Parent::open(path, durability)?.sync()
+}
+
+/// The directory that holds a file, opened before a change of it that would have to be taken back if it could not be
+/// opened after; not at all if nothing is to be synced.
+struct Parent<'a> {
+    path: &'a Path,
+    opened: Option<File>,
+}
+
+impl<'a> Parent<'a> {
+    /// The parent of `path`, made if it is missing.
+    fn open(path: &'a Path, durability: Durability) -> Result<Self, StoreError> {
+        let path = parent_of(path);
+        let opened = match durability {
+            Durability::Process => None,
+            Durability::Power => Some(open_dir(path)?),
+        };
+        Ok(Self { path, opened })
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        let Some(dir) = &self.opened else {
+            return Ok(());
+        };
+        #[expect(clippy::disallowed_methods, reason = "this file owns syncing")]
+        match dir.sync_all() {
+            // Some file systems cannot sync a directory and need not.
+            Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => Ok(()),
+            synced => synced.map_err(StoreError::of("sync", self.path)),
+        }
     }
 }
 
@@ -140,17 +175,19 @@ pub fn sync_parent(path: &Path, durability: Durability) -> Result<(), StoreError
     clippy::disallowed_methods,
     reason = "this file owns syncing, and opens nothing but a directory"
 )]
-fn sync_dir(dir: &Path) -> Result<(), StoreError> {
-    let opened = OpenOptions::new()
+fn open_dir(dir: &Path) -> Result<File, StoreError> {
+    let mut options = OpenOptions::new();
+    options
         .read(true)
-        .custom_flags((OFlag::O_DIRECTORY | OFlag::O_NONBLOCK).bits())
-        .open(dir)
-        .map_err(StoreError::of("open", dir))?;
-    match opened.sync_all() {
-        // Some file systems cannot sync a directory and need not.
-        Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => Ok(()),
-        synced => synced.map_err(StoreError::of("sync", dir)),
-    }
+        .custom_flags((OFlag::O_DIRECTORY | OFlag::O_NONBLOCK).bits());
+    let opened = match options.open(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            ensure_dir(dir)?;
+            options.open(dir)
+        }
+        opened => opened,
+    };
+    opened.map_err(StoreError::of("open", dir))
 }
 
 /// The directory that holds `path`; the current one for a bare name.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::OFlag;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::fault::{self, Point};
 use super::lock::{FileLock, LOCK_WAIT};
@@ -98,7 +98,7 @@ fn write_once(file: &File, bytes: &[u8], end: u64) -> io::Result<()> {
 }
 
 /// Takes the line that was appended at `begin` back, if it still stands there: cuts it off, or blanks it if others came
-/// after it. The caller holds the file's lock, and the file is not open in append mode.
+/// after it. The caller holds the file's lock; the file is left in a mode in which writes go where they say.
 pub fn take_line_back(file: &File, begin: u64, line: &[u8]) -> io::Result<()> {
     let mut there = vec![0; line.len() + 1];
     match file.read_exact_at(&mut there, begin) {
@@ -110,10 +110,10 @@ pub fn take_line_back(file: &File, begin: u64, line: &[u8]) -> io::Result<()> {
     }
     let end = begin + there.len() as u64;
     if file.metadata()?.len() == end {
-        file.set_len(begin)
-    } else {
-        blank(file, begin, end)
+        return file.set_len(begin);
     }
+    fcntl(file, FcntlArg::F_SETFL(OFlag::empty()))?;
+    blank(file, begin, end)
 }
 
 /// Overwrites the bytes from `begin` to `end` with newlines: blank lines, which no reader takes for anything. The file is
