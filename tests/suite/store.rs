@@ -1,1 +1,0 @@
-//! The area `store` as real processes see it.
