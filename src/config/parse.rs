@@ -21,7 +21,6 @@ const NOT_YET: [(&str, &[&str]); 3] = [
         "",
         &[
             "teamAllowedPaths",
-            "mergeBy",
             "sandbox",
             "network",
             "cacheDirs",
@@ -48,6 +47,7 @@ const KNOWN: [(&str, &[&str]); 5] = [
             "permissions",
             "members",
             "planReview",
+            "mergeBy",
             "env",
             "durability",
             "limits",

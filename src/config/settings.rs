@@ -33,6 +33,8 @@ pub struct Settings {
     pub members: BTreeMap<String, MemberSettings>,
     /// Who reviews plans: `user` or `lead`.
     pub plan_review: Option<PlanReview>,
+    /// Who may merge worktrees into the workspace: `user`, or `lead` too.
+    pub merge_by: Option<MergeBy>,
     /// Variables given back to bash.
     pub env: EnvSettings,
     /// What a reported change survives.
@@ -63,6 +65,11 @@ impl Settings {
     /// Who reviews plans.
     pub fn plan_review(&self) -> PlanReview {
         self.plan_review.unwrap_or(PlanReview::User)
+    }
+
+    /// Who may merge worktrees into the workspace.
+    pub fn merge_by(&self) -> MergeBy {
+        self.merge_by.unwrap_or(MergeBy::User)
     }
 
     /// What a reported change survives.
@@ -175,6 +182,16 @@ pub enum PlanReview {
     Lead,
 }
 
+/// Who may merge worktrees into the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeBy {
+    /// The person alone.
+    User,
+    /// The lead's model, too.
+    Lead,
+}
+
 /// What children of tools get.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -209,6 +226,7 @@ impl Settings {
         set(&mut self.max_attempts, over.max_attempts.as_ref());
         set(&mut self.verify, over.verify.as_ref());
         set(&mut self.plan_review, over.plan_review.as_ref());
+        set(&mut self.merge_by, over.merge_by.as_ref());
         set(&mut self.durability, over.durability.as_ref());
         set(&mut self.lead_grace_secs, over.lead_grace_secs.as_ref());
         set(&mut self.shutdown_secs, over.shutdown_secs.as_ref());

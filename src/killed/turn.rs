@@ -58,6 +58,7 @@ fn context(workspace: &Workspace) -> AgentContext {
         tool_env: Vec::new(),
         verify: None,
         lead_reviews_plans: false,
+        lead_merges: false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Carries out the person's commands.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::fleet::Happened;
 use super::inlet::Event;
@@ -12,6 +13,7 @@ use crate::mailbox::inbox;
 use crate::process::child;
 use crate::request::RequestKind;
 use crate::team::usage;
+use crate::tool;
 use crate::worktree::snapshot::{self, Form};
 
 impl Session {
@@ -21,6 +23,7 @@ impl Session {
             Command::Team(command) => self.on_team_command(command),
             Command::Tasks(id) => self.show_tasks(id.as_deref()),
             Command::Mail => self.show_mail(),
+            Command::Worktrees => self.show_worktrees(),
             Command::Diff => self.show_diff(),
             Command::Usage => self.show_usage(),
             Command::Compact => self.shorten(),
@@ -123,16 +126,28 @@ impl Session {
         self.ui.show(Shown::View(View::Mail(waiting)));
     }
 
-    /// On a thread of its own: git reads every changed file.
     fn show_diff(&mut self) {
-        self.person.looking += 1;
         let (workspace, session) = (self.files.workspace.clone(), self.record.id.clone());
-        let inlet = self.inlet.clone();
-        std::thread::spawn(move || {
+        self.look(move || {
             let changes = snapshot::diff(&workspace, &session, Form::Patch);
-            let answer = changes.map(View::Diff).map_err(|error| error.to_string());
-            inlet.put(Event::Answered(answer));
+            changes.map(View::Diff).map_err(|error| error.to_string())
         });
+    }
+
+    fn show_worktrees(&mut self) {
+        let (workspace, roster) = (self.files.workspace.clone(), self.files.roster.clone());
+        let board = Arc::clone(&self.files.board);
+        self.look(move || {
+            let all = tool::worktrees(&workspace, &board, &roster);
+            all.map(View::Worktrees).map_err(|error| error.to_string())
+        });
+    }
+
+    /// On a thread of its own: git reads every changed file.
+    fn look(&mut self, answer: impl FnOnce() -> Result<View, String> + Send + 'static) {
+        self.person.looking += 1;
+        let inlet = self.inlet.clone();
+        std::thread::spawn(move || inlet.put(Event::Answered(answer())));
     }
 
     pub(super) fn on_answer(&mut self, answer: Result<View, String>) {

@@ -30,6 +30,8 @@ pub(super) enum Command {
     Tasks(Option<String>),
     /// `/mail`
     Mail,
+    /// `/worktrees`
+    Worktrees,
     /// `/diff`
     Diff,
     /// `/usage`
@@ -60,7 +62,7 @@ pub(super) enum TeamCommand {
 }
 
 /// Command, arguments, what it does; `/help` shows them all.
-pub const COMMANDS: [(&str, &str, &str); 16] = [
+pub const COMMANDS: [(&str, &str, &str); 17] = [
     ("@NAME", "TEXT", "speak to a teammate directly"),
     ("!COMMAND", "", "run a command of your own"),
     ("/help", "", "show this"),
@@ -77,6 +79,7 @@ pub const COMMANDS: [(&str, &str, &str); 16] = [
     ("/team kill", "NAME", "end a teammate's process"),
     ("/tasks", "[ID]", "the board, or one task"),
     ("/mail", "", "messages that wait"),
+    ("/worktrees", "", "worktrees with their tasks"),
     (
         "/diff",
         "",
@@ -126,6 +129,7 @@ fn command(rest: &str) -> Line {
     match name {
         "help" | "?" => plain(Command::Help),
         "mail" => plain(Command::Mail),
+        "worktrees" => plain(Command::Worktrees),
         "diff" => plain(Command::Diff),
         "usage" => plain(Command::Usage),
         "compact" => plain(Command::Compact),
@@ -142,7 +146,15 @@ fn command(rest: &str) -> Line {
             "/",
             name,
             &[
-                "help", "team", "tasks", "mail", "diff", "usage", "compact", "exit",
+                "help",
+                "team",
+                "tasks",
+                "mail",
+                "worktrees",
+                "diff",
+                "usage",
+                "compact",
+                "exit",
             ],
         )),
     }
@@ -218,6 +230,7 @@ mod tests {
             ("/help", Line::Command(Command::Help)),
             ("/compact", Line::Command(Command::Compact)),
             ("/exit ", Line::Command(Command::Exit)),
+            ("/worktrees", Line::Command(Command::Worktrees)),
             ("/diff", Line::Command(Command::Diff)),
             ("/tasks", Line::Command(Command::Tasks(None))),
             (

@@ -20,7 +20,7 @@ use crate::agent::prompt::{self, SystemParts};
 use crate::agent::{Thinker, ThinkerParts};
 use crate::clock::{self, Timestamp};
 use crate::config::Settings;
-use crate::config::settings::PlanReview;
+use crate::config::settings::{MergeBy, PlanReview};
 use crate::ids::{AgentName, SessionId};
 use crate::mailbox::{Message, Post};
 use crate::model::{self, Model};
@@ -299,6 +299,7 @@ fn build_mind(
         tool_env: options.tool_env.clone(),
         verify: options.settings.verify.clone(),
         lead_reviews_plans: options.settings.plan_review == Some(PlanReview::Lead),
+        lead_merges: options.settings.merge_by() == MergeBy::Lead,
     });
     let roster: Vec<String> = living(files);
     let system = prompt::system(&SystemParts {

@@ -11,6 +11,7 @@ use crate::process::guard::ShellResult;
 use crate::request::Record;
 use crate::team::Member;
 use crate::team::usage::Spent;
+use crate::tool::Worktree;
 
 /// Where a session shows itself. Called from the session's loop only; must not block for long.
 pub trait Ui: Send {
@@ -148,6 +149,8 @@ pub enum View {
     Task(Box<TaskView>),
     /// `/mail`: messages that wait, by mailbox.
     Mail(BTreeMap<AgentName, Vec<Message>>),
+    /// `/worktrees`
+    Worktrees(Vec<Worktree>),
     /// `/diff`
     Diff(String),
     /// `/usage` in this session.

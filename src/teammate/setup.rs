@@ -159,6 +159,7 @@ impl Ground {
             ),
             verify: self.settings.verify.clone(),
             lead_reviews_plans: self.settings.plan_review() == PlanReview::Lead,
+            lead_merges: false,
             workspace,
         }))
     }

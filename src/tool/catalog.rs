@@ -6,6 +6,7 @@ use super::create_worktree::CreateWorktree;
 use super::edit_file::EditFile;
 use super::glob::Glob;
 use super::grep::Grep;
+use super::merge_worktree::MergeWorktree;
 use super::plans::{RequestPlan, ReviewPlan, SubmitPlan};
 use super::read_file::ReadFile;
 use super::send_message::SendMessage;
@@ -21,7 +22,7 @@ use super::write_file::WriteFile;
 use crate::ids;
 
 /// The tools of the lead, or of a teammate.
-pub(crate) fn of(lead: bool, lead_reviews_plans: bool) -> Vec<Entry> {
+pub(crate) fn of(lead: bool, lead_reviews_plans: bool, lead_merges: bool) -> Vec<Entry> {
     let mut tools = for_all();
     if !lead {
         tools.push(Entry::of::<SubmitPlan>());
@@ -30,6 +31,9 @@ pub(crate) fn of(lead: bool, lead_reviews_plans: bool) -> Vec<Entry> {
     tools.extend(for_the_lead());
     if lead_reviews_plans {
         tools.push(Entry::of::<ReviewPlan>());
+    }
+    if lead_merges {
+        tools.push(Entry::of::<MergeWorktree>());
     }
     tools
 }
@@ -93,8 +97,8 @@ mod tests {
 
     use super::*;
 
-    fn names(lead: bool, reviews: bool) -> Vec<&'static str> {
-        of(lead, reviews)
+    fn names(lead: bool, reviews: bool, merges: bool) -> Vec<&'static str> {
+        of(lead, reviews, merges)
             .iter()
             .map(|entry| entry.spec.name)
             .collect()
@@ -107,11 +111,18 @@ mod tests {
         let lead = "create_task update_task release_task cancel_task propose_team spawn_teammate list_teammates \
                     request_shutdown request_plan create_worktree";
         let joined = |names: Vec<&str>| names.join(" ");
-        assert_eq!(joined(names(false, true)), format!("{all} submit_plan"));
-        assert_eq!(joined(names(true, false)), format!("{all} {lead}"));
         assert_eq!(
-            joined(names(true, true)),
+            joined(names(false, true, true)),
+            format!("{all} submit_plan")
+        );
+        assert_eq!(joined(names(true, false, false)), format!("{all} {lead}"));
+        assert_eq!(
+            joined(names(true, true, false)),
             format!("{all} {lead} review_plan")
+        );
+        assert_eq!(
+            joined(names(true, false, true)),
+            format!("{all} {lead} merge_worktree")
         );
     }
 
@@ -129,7 +140,7 @@ mod tests {
 
     #[test]
     fn schemas_are_closed_explained_and_without_noise() {
-        for entry in of(true, true).iter().chain(&of(false, false)) {
+        for entry in of(true, true, true).iter().chain(&of(false, false, false)) {
             let name = entry.spec.name;
             assert_eq!(entry.spec.schema["type"], "object", "{name}");
             each(&entry.spec.schema, &mut |schema| {
@@ -156,7 +167,7 @@ mod tests {
     #[test]
     fn schemas_are_the_same_text_every_time() {
         let text = || -> String {
-            of(true, true)
+            of(true, true, true)
                 .iter()
                 .map(|entry| entry.spec.schema.to_string())
                 .collect()
@@ -166,7 +177,7 @@ mod tests {
 
     #[test]
     fn an_unknown_tool_is_answered_with_the_nearest() {
-        let teammate = of(false, false);
+        let teammate = of(false, false, false);
         let said = |name: &str| find(&teammate, name).err().unwrap_or_default();
         assert!(find(&teammate, "bash").is_ok());
         assert!(

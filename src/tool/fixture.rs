@@ -112,6 +112,7 @@ impl Bench {
             tool_env: Vec::new(),
             verify: None,
             lead_reviews_plans: true,
+            lead_merges: true,
             workspace,
         };
         Self {

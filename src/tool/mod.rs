@@ -23,6 +23,7 @@ mod glob;
 mod grep;
 pub mod host;
 mod input;
+mod merge_worktree;
 mod path;
 mod place;
 mod plans;

@@ -50,6 +50,8 @@ pub struct AgentContext {
     pub verify: Option<String>,
     /// Whether `review_plan` is offered.
     pub lead_reviews_plans: bool,
+    /// Whether `merge_worktree` is offered.
+    pub lead_merges: bool,
 }
 
 /// What a tool call came to.
@@ -74,7 +76,11 @@ impl ToolBox {
     /// The lead's tools if `context.agent` is the lead, else a teammate's.
     pub fn new(context: Arc<AgentContext>) -> Self {
         Self {
-            catalog: catalog::of(context.agent.is_lead(), context.lead_reviews_plans),
+            catalog: catalog::of(
+                context.agent.is_lead(),
+                context.lead_reviews_plans,
+                context.lead_merges,
+            ),
             seen: Seen::default(),
             context,
         }

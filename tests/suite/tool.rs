@@ -59,6 +59,7 @@ impl Agent {
             tool_env: environment(bed),
             verify: verify.map(str::to_owned),
             lead_reviews_plans: false,
+            lead_merges: true,
             workspace,
         };
         Self {

@@ -3,7 +3,7 @@
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::Style;
 use crate::cli::table::Table;
-use crate::cli::verbs::{requests, task, team, usage};
+use crate::cli::verbs::{requests, task, team, usage, worktree};
 use crate::lead::View;
 
 /// How much of a diff is shown within a session.
@@ -41,6 +41,7 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
             }
             or_none(table.lines(), "no mail waits")
         }
+        View::Worktrees(all) => or_none(worktree::lines(all), "no worktrees"),
         View::Diff(changes) => diff(changes),
         View::Usage(agents) => or_none(usage::lines(agents), "nothing used yet"),
     }

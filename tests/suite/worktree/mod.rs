@@ -1,7 +1,9 @@
 //! Worktrees on real repositories.
 
+mod brought;
 mod create;
 mod exclude;
+mod first_call;
 mod list;
 mod merge;
 mod planted;
