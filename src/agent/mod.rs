@@ -1,5 +1,6 @@
 //! One agent's thinking loop, the same for lead and teammates: turns, the worker thread, the system prompt.
 
+pub mod answering;
 pub mod history;
 pub mod joined;
 pub mod limits;

@@ -10,7 +10,7 @@ use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::ids::AgentName;
-use crate::store::{Durability, jsonl};
+use crate::store::{Durability, atomic, jsonl};
 use crate::workspace::Workspace;
 
 /// Logs to standard error from now on.
@@ -76,7 +76,8 @@ impl Write for Entry<'_> {
 }
 
 fn open(path: &std::path::Path) -> Option<File> {
-    path.parent()
-        .filter(|dir| dir.is_dir())
-        .and_then(|_| jsonl::open_append(path, Durability::Process).ok())
+    let dir = path.parent()?;
+    dir.parent().filter(|state| state.is_dir())?;
+    atomic::ensure_dir(dir).ok()?;
+    jsonl::open_append(path, Durability::Process).ok()
 }

@@ -67,6 +67,12 @@ impl Place {
             .canonicalize()
             .is_ok_and(|root| root == *self.workspace.root());
         if same {
+            super::log::to_lead_file(&self.workspace);
+            tracing::warn!(
+                agent,
+                program,
+                "refused: it was started by a tool of an agent"
+            );
             return Err(Failure::usage(format!(
                 "{program} was started by a tool of {agent}; from there it only reads in this workspace; use the tools"
             )));

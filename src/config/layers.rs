@@ -153,12 +153,13 @@ fn stricter(given: &Settings, limits: &Limits) -> Settings {
         .ask
         .clone_from(&given.permissions.rules.ask);
     for (name, member) in &given.members {
-        if member.require_plan == Some(true) {
-            let member = MemberSettings {
-                require_plan: Some(true),
-                ..MemberSettings::default()
-            };
-            kept.members.insert(name.clone(), member);
+        let stricter = MemberSettings {
+            require_plan: member.require_plan.filter(|require| *require),
+            cannot_edit: member.cannot_edit.clone(),
+            ..MemberSettings::default()
+        };
+        if stricter != MemberSettings::default() {
+            kept.members.insert(name.clone(), stricter);
         }
     }
     kept

@@ -16,11 +16,10 @@ pub struct Parsed {
 }
 
 /// Keys of the contract that this version reads over, by the path of the object they stand in.
-const NOT_YET: [(&str, &[&str]); 3] = [
+const NOT_YET: [(&str, &[&str]); 2] = [
     (
         "",
         &[
-            "teamAllowedPaths",
             "sandbox",
             "network",
             "cacheDirs",
@@ -31,7 +30,6 @@ const NOT_YET: [(&str, &[&str]); 3] = [
         ],
     ),
     ("limits", &["cost"]),
-    ("members.*", &["allowedPaths", "cannotEdit"]),
 ];
 
 /// Keys that have an effect, by the path of the object they stand in.
@@ -45,6 +43,7 @@ const KNOWN: [(&str, &[&str]); 5] = [
             "maxAttempts",
             "verify",
             "permissions",
+            "teamAllowedPaths",
             "members",
             "planReview",
             "mergeBy",
@@ -58,7 +57,10 @@ const KNOWN: [(&str, &[&str]); 5] = [
         ],
     ),
     ("permissions", &["deny", "ask", "allow", "mode"]),
-    ("members.*", &["role", "model", "requirePlan"]),
+    (
+        "members.*",
+        &["role", "model", "allowedPaths", "cannotEdit", "requirePlan"],
+    ),
     ("env", &["pass"]),
     ("limits", &["tokens", "turns", "seconds"]),
 ];

@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::policy::{Mode, Rule, RuleError, RuleLists};
+use crate::ids::AgentName;
+use crate::policy::{Mode, Policy, Rule, RuleError, RuleLists};
 use crate::store::Durability;
 
 /// Settings in force, or of one layer (all optional).
@@ -29,6 +30,8 @@ pub struct Settings {
     pub verify: Option<String>,
     /// Rules and mode.
     pub permissions: Permissions,
+    /// Paths that a tool of any teammate may use without a question.
+    pub team_allowed_paths: Vec<TeamPath>,
     /// Per teammate.
     pub members: BTreeMap<String, MemberSettings>,
     /// Who reviews plans: `user` or `lead`.
@@ -168,8 +171,86 @@ pub struct MemberSettings {
     pub role: Option<String>,
     /// Its model.
     pub model: Option<String>,
+    /// Edits outside of these paths are asked about; none: edits anywhere are not, for this reason.
+    #[serde(deserialize_with = "paths")]
+    pub allowed_paths: Vec<String>,
+    /// Edits inside of these are asked about, whatever rules and mode say.
+    #[serde(deserialize_with = "paths")]
+    pub cannot_edit: Vec<String>,
     /// Whether its plans must be approved before it changes anything.
     pub require_plan: Option<bool>,
+}
+
+/// A path that was parsed once, as in a rule `edit_file(PATH)`.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct PathText(String);
+
+impl TryFrom<String> for PathText {
+    type Error = RuleError;
+    fn try_from(text: String) -> Result<Self, RuleError> {
+        Rule::parse(&format!("edit_file({text})")).map(|_| Self(text))
+    }
+}
+
+fn paths<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    let paths = Vec::<PathText>::deserialize(input)?;
+    Ok(paths.into_iter().map(|path| path.0).collect())
+}
+
+/// A path that the whole team may use with one tool, or edit if none is named.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", try_from = "TeamPathKeys")]
+pub struct TeamPath {
+    /// As in a rule: relative to the assignment's directory, `/…` or `~/…`; everything beneath it, too.
+    pub path: String,
+    /// The tool; both tools that edit if absent.
+    pub tool_name: Option<String>,
+    /// Who added it; for people.
+    pub added_by: Option<String>,
+}
+
+/// [`TeamPath`] before it was parsed once.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TeamPathKeys {
+    /// As in a rule: relative to the assignment's directory, `/…` or `~/…`; everything beneath it, too.
+    path: String,
+    /// The tool; both tools that edit if absent.
+    #[serde(default)]
+    tool_name: Option<String>,
+    /// Who added it; for people.
+    #[serde(default)]
+    added_by: Option<String>,
+}
+
+impl TryFrom<TeamPathKeys> for TeamPath {
+    type Error = RuleError;
+    fn try_from(keys: TeamPathKeys) -> Result<Self, RuleError> {
+        let path = Self {
+            path: keys.path,
+            tool_name: keys.tool_name,
+            added_by: keys.added_by,
+        };
+        for rule in path.rules() {
+            Rule::parse(&rule)?;
+        }
+        Ok(path)
+    }
+}
+
+impl TeamPath {
+    /// The rules that it stands for.
+    fn rules(&self) -> Vec<String> {
+        let tools = match self.tool_name.as_deref() {
+            Some(tool) => vec![tool],
+            None => vec!["edit_file", "write_file"],
+        };
+        tools
+            .into_iter()
+            .map(|tool| format!("{tool}({})", self.path))
+            .collect()
+    }
 }
 
 /// Who reviews plans.
@@ -213,6 +294,27 @@ pub struct Limits {
 }
 
 impl Settings {
+    /// The settings of the teammate of that name, whatever its case.
+    pub fn member(&self, name: &AgentName) -> Option<&MemberSettings> {
+        self.members
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name.as_str()))
+            .map(|(_, member)| member)
+    }
+
+    /// The rules that hold for `agent`: the team's, and what it is bound to itself.
+    pub fn policy(&self, agent: &AgentName) -> Result<Policy, RuleError> {
+        let mut rules = self.permissions.rules.clone();
+        rules
+            .allow
+            .extend(self.team_allowed_paths.iter().flat_map(TeamPath::rules));
+        let policy = Policy::new(&rules, self.permissions.mode.unwrap_or_default())?;
+        match self.member(agent) {
+            Some(member) => policy.bound_to(&member.allowed_paths, &member.cannot_edit),
+            None => Ok(policy),
+        }
+    }
+
     /// Puts `over` on top: single values are replaced, lists add up, members are merged key by key.
     pub fn overlay(&mut self, over: &Self) {
         fn set<T: Clone>(under: &mut Option<T>, over: Option<&T>) {
@@ -244,11 +346,15 @@ impl Settings {
         rules.ask.extend_from_slice(&more.ask);
         rules.allow.extend_from_slice(&more.allow);
         self.env.pass.extend_from_slice(&over.env.pass);
+        self.team_allowed_paths
+            .extend_from_slice(&over.team_allowed_paths);
         for (name, member) in &over.members {
             let under = self.members.entry(name.clone()).or_default();
             set(&mut under.role, member.role.as_ref());
             set(&mut under.model, member.model.as_ref());
             set(&mut under.require_plan, member.require_plan.as_ref());
+            under.allowed_paths.extend_from_slice(&member.allowed_paths);
+            under.cannot_edit.extend_from_slice(&member.cannot_edit);
         }
     }
 

@@ -111,7 +111,7 @@ impl Scene {
             grants::keep(
                 &self.workspace,
                 &alice,
-                "bash(x)",
+                ("bash(x)", false),
                 &request,
                 Durability::Process,
             )

@@ -42,12 +42,8 @@ pub(super) fn restore(
 
 /// The model that a teammate gets: the one asked for, else its own in the settings, else the team's.
 pub(super) fn resolve(options: &SessionOptions, name: &AgentName, asked: Option<&str>) -> String {
-    let member = options
-        .settings
-        .members
-        .iter()
-        .find(|(key, _)| key.eq_ignore_ascii_case(name.as_str()))
-        .and_then(|(_, member)| member.model.clone());
+    let member = options.settings.member(name);
+    let member = member.and_then(|member| member.model.clone());
     asked
         .map(str::to_owned)
         .or(member)

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::answers::{self, Reply};
 use super::session::Session;
 use super::{Answering, PromptFor, Shown};
+use crate::agent::answering::Desk;
 use crate::clock;
 use crate::ids::{AgentName, RequestId};
 use crate::mailbox::{Kind, Message};
@@ -127,6 +128,7 @@ impl Session {
         if !reply.yes {
             self.questions.remember_denial(&record);
         }
+        self.person_moves();
         for record in std::iter::once(record).chain(same) {
             self.decide(&record, reply.clone());
         }
@@ -162,13 +164,49 @@ impl Session {
             feedback: reply.comment,
             scope,
         };
-        match self.files.requests.decide(&record.request_id, &decision) {
+        match self.desk().decide(&record.request_id, &decision) {
             Ok(record) => {
                 self.wake(&record);
                 self.closed(record);
             }
-            Err(Refusal::Closed { id, .. }) => self.on_request(&id),
+            Err(refusal @ Refusal::Closed { .. }) => {
+                tracing::info!(%refusal, "an answer without effect");
+                self.on_request(&record.request_id);
+            }
             Err(error) => self.complain("the answer was not recorded", &error),
+        }
+    }
+
+    /// Where answers are given.
+    pub(super) fn desk(&self) -> Desk<'_> {
+        Desk {
+            requests: &self.files.requests,
+            board: &self.files.board,
+            roster: &self.files.roster,
+        }
+    }
+
+    /// The assignment of `sender` is over: its plans for it are void.
+    pub(super) fn void_plans_of(&mut self, sender: &AgentName) {
+        let open = self
+            .files
+            .requests
+            .open_ones(Some(RequestKind::PlanApproval));
+        for record in open.unwrap_or_default() {
+            if record.sender != *sender {
+                continue;
+            }
+            let stale = Decision {
+                kind: record.kind,
+                by: AgentName::lead(),
+                status: RequestStatus::Stale,
+                feedback: None,
+                scope: None,
+            };
+            match self.files.requests.decide(&record.request_id, &stale) {
+                Ok(record) => self.closed(record),
+                Err(error) => tracing::info!(%error, "a plan was not voided"),
+            }
         }
     }
 

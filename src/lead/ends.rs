@@ -19,6 +19,7 @@ impl Session {
             Ok(None) => {}
             Ok(Some(task)) => {
                 self.crew.dropped.insert(name.clone(), task.id.clone());
+                self.void_plans_of(name);
                 let limit = self.options.settings.max_attempts;
                 if task.attempts >= limit.unwrap_or(crate::agent::joined::MAX_ATTEMPTS) {
                     let text = format!(

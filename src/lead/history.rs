@@ -101,6 +101,9 @@ impl Session {
             Ok(news) => news,
             Err(error) => return self.complain("the board's journal was not read", &*error),
         };
+        if !news.is_empty() {
+            self.deliver_held();
+        }
         for line in news {
             if let Some(Ok(mut task)) = line.task.map(|id| self.files.board.get(&id)) {
                 if let Some(after) = line.after {

@@ -185,11 +185,11 @@ impl Session {
             feedback,
             scope: None,
         };
-        let record = self
-            .files
-            .requests
-            .decide(id, &decision)
-            .map_err(|error| error.to_string())?;
+        let decided = self.desk().decide(id, &decision);
+        let record = decided.map_err(|error| {
+            tracing::info!(%error, "an answer without effect");
+            error.to_string()
+        })?;
         self.wake(&record);
         let text = format!("{} of {} is {}", id, record.sender, record.status.as_str());
         self.closed(record);

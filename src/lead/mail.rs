@@ -25,7 +25,13 @@ impl Session {
             if message.kind.is_control() {
                 self.on_control(&message);
                 done.push(message.id);
+            } else if message.is_held() {
+                self.ui.show(Shown::Mail(message.clone()));
+                self.hold(message);
             } else {
+                if AgentName::parse(&message.from).is_ok_and(|from| from == AgentName::user()) {
+                    self.person_moves();
+                }
                 self.notice_farewell(&message);
                 self.ui.show(Shown::Mail(message.clone()));
                 self.mind.waiting.push(message);
@@ -68,7 +74,13 @@ impl Session {
                 Some(Ok(id)),
             ) => self.on_request(&id),
             (kind, _) => {
-                tracing::info!(from = message.from, ?kind, "control mail without effect");
+                let why = "no request of a teammate is answered by it";
+                tracing::info!(
+                    from = message.from,
+                    ?kind,
+                    why,
+                    "control mail without effect"
+                );
             }
         }
     }

@@ -12,6 +12,7 @@ mod commands;
 mod ends;
 mod fleet;
 mod headless;
+mod held;
 mod history;
 mod host;
 pub mod inlet;

@@ -110,12 +110,14 @@ impl Session {
             return;
         }
         self.mind.said.push_back(text);
+        self.person_moves();
         if self.options.terminal && self.mind.thinker.is_busy() {
             self.say("queued; the lead reads it at its next turn");
         }
     }
 
     fn speak_to(&mut self, name: &AgentName, text: String) {
+        self.person_moves();
         let mut message = Message::new(&AgentName::user(), name, Kind::Instruction, text);
         match self.files.post.send(&mut message, &*self.files.directory) {
             Ok(Sent::Delivered) if self.options.terminal => {

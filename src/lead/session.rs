@@ -69,6 +69,8 @@ pub(super) struct Session {
     /// `session.json` as last written.
     pub(super) record: crate::team::Session,
     pub(super) started: Instant,
+    /// Messages between agents that only talk, not delivered yet.
+    pub(super) held: Vec<crate::mailbox::Message>,
     /// The lead's own conversation.
     pub(super) mind: Mind,
     /// The machines of the teammates' processes.

@@ -134,7 +134,7 @@ impl Session {
         let model = self.model_for(name, order.model.as_deref());
         ModelSpec::parse(&model).map_err(|error| error.to_string())?;
         self.proposals.covers(name, &order.role, &model)?;
-        let member = self.member_settings(name);
+        let member = self.options.settings.member(name);
         Ok(Orders {
             name: name.clone(),
             role: order.role.trim().to_owned(),
@@ -148,17 +148,6 @@ impl Session {
     /// The model that a teammate gets.
     pub(super) fn model_for(&self, name: &AgentName, asked: Option<&str>) -> String {
         agreed::resolve(&self.options, name, asked)
-    }
-
-    fn member_settings(
-        &self,
-        name: &AgentName,
-    ) -> Option<&crate::config::settings::MemberSettings> {
-        let members = &self.options.settings.members;
-        members
-            .iter()
-            .find(|(key, _)| key.eq_ignore_ascii_case(name.as_str()))
-            .map(|(_, settings)| settings)
     }
 
     fn begin_spawn(

@@ -50,11 +50,10 @@ pub(super) fn open(
         "lead",
     )
     .map_err(|error| usage(&error))?;
-    let policy = Policy::new(
-        &options.settings.permissions.rules,
-        options.settings.permissions.mode.unwrap_or_default(),
-    )
-    .map_err(|error| usage(&error))?;
+    let policy = options
+        .settings
+        .policy(&AgentName::lead())
+        .map_err(|error| usage(&error))?;
     let last = crate::team::Session::load(&options.workspace);
     let (id, resumed) = choose(&options, last.as_ref())?;
     let workspace = options.workspace.clone();
@@ -184,6 +183,8 @@ fn new_record(
         started_at: Timestamp::now(),
         unattended: options.unattended(),
         status: "idle".to_owned(),
+        // Nobody starts a lead but the person.
+        person_at: Some(Timestamp::now()),
         settings: serde_json::json!(options.settings),
     }
 }
@@ -245,6 +246,7 @@ fn build(
         watcher,
         record,
         started,
+        held: Vec::new(),
         mind,
         fleet: super::fleet::Fleet::default(),
         crew: super::supervisor::Crew::default(),
@@ -355,6 +357,7 @@ impl Session {
         self.recover()?;
         self.take_mail()?;
         self.say_goal();
+        self.deliver_held();
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use super::message::MAX_MESSAGE;
 use super::parse::parse;
 use crate::clock::{self, Timestamp};
 use crate::ids::AgentName;
-use crate::store::jsonl::{self, Line};
+use crate::store::jsonl::{self, Chunk, Line};
 use crate::store::{Durability, StoreError};
 
 /// Longest line of an archive, in bytes: a content that was no text is longer as the text of its JSON.
@@ -56,17 +56,32 @@ pub(super) fn append_missing(
     append(path, messages.iter().filter(is_missing), Timestamp::now())
 }
 
+/// How much of an archive's end is looked at for what was said lately, in bytes.
+const LATELY: u64 = 4 * 1024 * 1024;
+
+/// The readable lines of its end, oldest first.
+pub(super) fn newest(path: &Path, owner: &AgentName) -> Result<Vec<Message>, StoreError> {
+    let length = path.symlink_metadata().map_or(0, |found| found.len());
+    let from = length.saturating_sub(LATELY);
+    let chunk = file::read_unlocked_from(path, from, MAX_LINE)?;
+    Ok(messages(&chunk, owner))
+}
+
 /// All readable lines, oldest first.
 pub(super) fn read(path: &Path, owner: &AgentName) -> Result<Vec<Message>, StoreError> {
-    let chunk = file::read_unlocked(path, MAX_LINE)?;
+    Ok(messages(&file::read_unlocked(path, MAX_LINE)?, owner))
+}
+
+/// The messages among the lines of `chunk`; a line that cannot be read is passed over.
+pub(super) fn messages(chunk: &Chunk, owner: &AgentName) -> Vec<Message> {
     let message = |line: &Line| match line {
         Line::Whole { offset, bytes } => parse(bytes, *offset, owner, clock::now_ms()).ok(),
         Line::TooLong { .. } => None,
     };
-    Ok(chunk
+    chunk
         .lines
         .iter()
         .filter_map(message)
         .map(|parsed| parsed.message)
-        .collect())
+        .collect()
 }

@@ -99,6 +99,15 @@ pub(super) fn is_empty(path: &Path) -> Result<bool, StoreError> {
 
 /// The whole lines of the JSONL file at `path` without its lock, each at most `max_line` bytes; none if it is missing.
 pub(super) fn read_unlocked(path: &Path, max_line: usize) -> Result<Chunk, StoreError> {
+    read_unlocked_from(path, 0, max_line)
+}
+
+/// The same from the byte `offset` on, which may be in the middle of a line.
+pub(super) fn read_unlocked_from(
+    path: &Path,
+    offset: u64,
+    max_line: usize,
+) -> Result<Chunk, StoreError> {
     let opened = read::open_plain(path).map_err(|error| match error {
         ReadError::Store(error) => error,
         ReadError::NotPlain { what, .. } => {
@@ -110,7 +119,9 @@ pub(super) fn read_unlocked(path: &Path, max_line: usize) -> Result<Chunk, Store
         }
     })?;
     match opened {
-        Some(file) => jsonl::read_lines(&file, 0, max_line).map_err(StoreError::of("read", path)),
+        Some(file) => {
+            jsonl::read_lines(&file, offset, max_line).map_err(StoreError::of("read", path))
+        }
         None => Ok(Chunk::default()),
     }
 }

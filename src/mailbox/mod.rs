@@ -2,6 +2,7 @@
 
 mod archive;
 mod batch;
+pub mod exchange;
 mod file;
 pub mod inbox;
 pub mod message;

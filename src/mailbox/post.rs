@@ -128,6 +128,15 @@ impl Post {
         Ok(sent)
     }
 
+    /// Checks `message` and its recipient like [`Self::send`], but hands it to the lead, who shows it to the person and
+    /// delivers it later.
+    pub fn hold(&self, message: Message, directory: &dyn Directory) -> Result<(), SendError> {
+        let (recipient, _) = recipient(&message, directory)?;
+        let mut held = message.held(true);
+        held.to = recipient.to_string();
+        self.append(&AgentName::lead(), &held)
+    }
+
     /// The same for a recipient that the runtime itself knows to exist; no look-up, and what the runtime has to tell may
     /// be without text, or go to the sender itself.
     pub fn deliver(&self, message: &Message) -> Result<(), SendError> {

@@ -113,6 +113,20 @@ impl Policy {
         Ok(self)
     }
 
+    /// `path` seen from `dir`, without `.` and `..`.
+    pub fn normal(dir: &Path, path: &Path) -> PathBuf {
+        normal(dir, path)
+    }
+
+    /// Whether `path`, absolute and without `.` and `..`, is among a member's `allowed_paths`, seen from `scope`.
+    pub fn are_allowed(allowed_paths: &[String], path: &Path, scope: &Scope) -> bool {
+        let fits = |allowed: &String| {
+            let rule = Rule::parse(&format!("edit_file({allowed})"));
+            rule.is_ok_and(|rule| rule.fits_path("edit_file", path, scope))
+        };
+        allowed_paths.iter().any(fits)
+    }
+
     /// Judges one call. `grants` are rules that the person has allowed "always" for this agent.
     pub fn judge(&self, tool: &str, input: &Value, scope: &Scope, grants: &[String]) -> Verdict {
         // One that is no rule (any more) allows nothing.

@@ -11,3 +11,5 @@ mod pipe;
 mod reaper;
 pub mod signals;
 mod strays;
+
+pub use strays::ancestors;

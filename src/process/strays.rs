@@ -44,6 +44,21 @@ pub fn kill_strays() -> usize {
     killed.len()
 }
 
+/// The processes that this one descends from, nearest first, as far as they can be seen. A process that left its parent was
+/// adopted by whoever guards what that had started, and descends from there.
+pub fn ancestors() -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut pid = std::process::id();
+    while let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat"))
+        && let Some(parent) = parent_in_stat(&stat)
+        && parent > 0
+    {
+        found.push(parent);
+        pid = parent;
+    }
+    found
+}
+
 /// Kills each of `pids`.
 pub(super) fn kill_all(pids: &[u32]) {
     for pid in pids {

@@ -32,6 +32,9 @@ pub struct Session {
     /// What the lead does: `idle`, `working`, `leaving`.
     #[serde(default)]
     pub status: String,
+    /// When the person last said or decided something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person_at: Option<Timestamp>,
     /// Effective settings, flags included: what `config::Settings` serialises to.
     pub settings: Value,
 }

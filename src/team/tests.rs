@@ -245,6 +245,7 @@ fn a_session_reads_back_and_a_torn_one_is_none() {
         started_at: Timestamp::from_ms(1_764_522_000_123),
         unattended: true,
         status: "working".to_owned(),
+        person_at: None,
         settings: json!({"maxTeammates": 2}),
     };
     session.save(&workspace, Durability::Process).unwrap();

@@ -68,7 +68,7 @@ impl Mate {
         let work = self.open_work();
         let task = work.as_ref().map(|(task, _)| task);
         if let Some(told) = self.denied.recall(task, &ask) {
-            answer(&reply, Err(told.to_owned()));
+            answer(&reply, Err(told));
             return Ok(());
         }
         let payload = serde_json::to_value(&ask)?;
@@ -205,28 +205,38 @@ impl Mate {
         let Some(Wait::Permission(_, ask, reply)) = self.wait.take() else {
             return Ok(());
         };
-        if let (Ok(_), Some("always"), Some(rule)) = (&said, record.scope.as_deref(), &ask.always) {
-            self.grant(rule, record)?;
+        let always = ask.always.as_ref();
+        if let Some(rule) = always.filter(|_| record.scope.as_deref() == Some("always")) {
+            self.keep_rule(rule, record)?;
         }
         if let (Err(told), RequestStatus::Denied) = (&said, record.status) {
             let task = self.open_work().map(|(task, _)| task);
             self.denied.remember(task, &ask, told.clone());
+        }
+        if record.status == RequestStatus::Allowed {
+            self.tell_neighbours(&ask);
         }
         answer(&reply, said);
         self.queue.push_back(Event::WaitOver);
         Ok(())
     }
 
-    fn grant(&self, rule: &str, record: &Record) -> anyhow::Result<()> {
-        self.context
-            .grants
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(rule.to_owned());
+    /// Keeps what the person answered for always.
+    fn keep_rule(&mut self, rule: &str, record: &Record) -> anyhow::Result<()> {
+        let denied = record.status == RequestStatus::Denied;
+        if denied {
+            self.denied.remember_rule(rule);
+        } else {
+            self.context
+                .grants
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(rule.to_owned());
+        }
         grants::keep(
             &self.workspace,
             &self.me,
-            rule,
+            (rule, denied),
             &record.request_id,
             self.settings.durability(),
         )?;

@@ -42,7 +42,7 @@ impl Ground {
         if let Some(before) = &before {
             options.name = before.name.clone();
         }
-        let own = own_settings(&settings, &options.name);
+        let own = settings.member(&options.name).cloned().unwrap_or_default();
         let role = options
             .role
             .clone()
@@ -65,15 +65,6 @@ impl Ground {
             spec,
         })
     }
-}
-
-fn own_settings(settings: &Settings, name: &AgentName) -> MemberSettings {
-    settings
-        .members
-        .iter()
-        .find(|(key, _)| key.eq_ignore_ascii_case(name.as_str()))
-        .map(|(_, own)| own.clone())
-        .unwrap_or_default()
 }
 
 fn model_spec(

@@ -111,6 +111,12 @@ pub(super) fn released(me: &AgentName, task: &Task, exhausted: bool) -> Message 
         .with("unblocked", Vec::<String>::new())
 }
 
+/// The person allowed an edit inside of what `to` was given to edit.
+pub(super) fn trespass(me: &AgentName, to: &AgentName, path: &str) -> Message {
+    let text = format!("{me} was allowed to edit {path}, which is among your paths");
+    Message::new(me, to, Kind::StatusUpdate, text)
+}
+
 /// The answer to a request to stop.
 pub(super) fn stopped(me: &AgentName, request: &RequestId, clean: bool) -> Message {
     let text = if clean {

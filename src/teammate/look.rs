@@ -58,6 +58,7 @@ impl Mate {
         {
             self.check_assignment()?;
         }
+        self.log_without_effect(&taken);
         for message in taken {
             if message.kind == Kind::PlanRequest && from_lead(&message) {
                 self.plan_wanted(&message)?;
@@ -86,6 +87,38 @@ impl Mate {
             self.tell(&letters::error_report(&self.me, &text, None))?;
         }
         Ok(messages)
+    }
+
+    /// Says in the log why control mail changes nothing: what it names is no request, or not one that this teammate may or
+    /// need follow.
+    fn log_without_effect(&self, taken: &[Message]) {
+        for message in taken.iter().filter(|message| message.kind.is_control()) {
+            let id = message
+                .meta("request_id")
+                .and_then(|id| RequestId::parse(id).ok());
+            let why = match id.map(|id| self.requests.get(&id)) {
+                None if message.kind == Kind::PlanRequest => continue,
+                None => "it names no request".to_owned(),
+                Some(Err(refusal)) => refusal.to_string(),
+                Some(Ok(record)) if record.sender != self.me && record.target != self.me => {
+                    format!(
+                        "{} is a request of {} to {}",
+                        record.request_id, record.sender, record.target
+                    )
+                }
+                Some(Ok(record)) if record.is_final() => {
+                    format!("{} is {}", record.request_id, record.status)
+                }
+                Some(Ok(_)) => continue,
+            };
+            let kind = format!("{:?}", message.kind);
+            tracing::info!(
+                from = message.from,
+                kind,
+                why,
+                "control mail without effect"
+            );
+        }
     }
 
     fn plan_wanted(&mut self, message: &Message) -> anyhow::Result<()> {

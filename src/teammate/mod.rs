@@ -13,6 +13,7 @@ mod letters;
 mod look;
 pub mod machine;
 mod mate;
+mod neighbours;
 pub mod options;
 pub mod run;
 mod setup;

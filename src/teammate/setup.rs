@@ -10,7 +10,7 @@ use serde_json::json;
 use super::card::Card;
 use super::channel::{self, Inbound, Inlet, LoopHost};
 use super::denied::Denied;
-use super::gate::Gate;
+use super::gate::{Gate, Work};
 use super::ground::Ground;
 use super::machine::{Config, Event, Machine, Start};
 use super::mate::{LeadWatch, Mate};
@@ -24,11 +24,11 @@ use crate::clock::Timestamp;
 use crate::config::env;
 use crate::config::settings::PlanReview;
 use crate::conversation::{Record, Replay, Transcript};
-use crate::ids::AgentName;
+use crate::ids::{AgentName, RequestId};
 use crate::mailbox::{Inbox, Message, Post};
 use crate::model::{self, Gate as RateGate, Model};
 use crate::policy::Policy;
-use crate::request::Requests;
+use crate::request::{RequestKind, RequestStatus, Requests};
 use crate::store::Durability;
 use crate::team::{Roster, Session, grants, lead_presence};
 use crate::tool::{AgentContext, Desk, TeamDirectory, ToolBox, open_board};
@@ -55,8 +55,9 @@ impl Ground {
             options.name.as_str(),
         )
         .map_err(|error| error.to_string())?;
-        let permissions = &self.settings.permissions;
-        let policy = Policy::new(&permissions.rules, permissions.mode.unwrap_or_default())
+        let policy = self
+            .settings
+            .policy(&options.name)
             .map_err(|error| error.to_string())?;
         Ok((model, policy))
     }
@@ -85,7 +86,7 @@ impl Ground {
             thinker: self.thinker(&inlet, transcript, replay.clone(), model, &context),
             requests: Requests::new(workspace.clone(), durability),
             gate: Gate::default(),
-            denied: Denied::default(),
+            denied: Denied::new(grants::of(&workspace, &me).denied),
             timers: Timers::default(),
             lead: LeadWatch::default(),
             prompt: self.options.prompt.clone().filter(|_| fresh),
@@ -147,7 +148,7 @@ impl Ground {
             post: Post::new(workspace.clone(), durability),
             directory: Arc::new(TeamDirectory::new(workspace.clone(), roster)),
             policy,
-            grants: Mutex::new(grants::of(&workspace, &options.name)),
+            grants: Mutex::new(grants::of(&workspace, &options.name).allowed),
             desk: Desk::default(),
             host: Box::new(LoopHost(Mutex::new(inlet.clone()))),
             home: options.environment.home.clone(),
@@ -209,14 +210,16 @@ impl Mate {
     fn resume(&mut self, replay: &Replay, options: &Options) -> anyhow::Result<()> {
         let noted = replay.notes.get(work::ASSIGNMENT).cloned();
         let owned = self.context.board.owned_by(&self.me)?;
+        self.end_old_questions();
         let recorded = (
             self.card.member().plan_gate,
             self.card.member().plan_request.clone(),
         );
         let held = owned
             .as_ref()
-            .map(|task| (task.id.clone(), task.work_version));
-        self.gate = Gate::new(options.require_plan, recorded.0, recorded.1, held.clone());
+            .map(|task| (task.id.clone(), task.work_version))
+            .filter(|held| self.is_planned(recorded.1.as_ref(), held));
+        self.gate = Gate::new(options.require_plan, recorded.0, recorded.1, held);
         let kept = (self.gate.state(), self.gate.pending().is_some());
         let mut holds = match owned {
             Some(task) => self.adopt(task)?,
@@ -255,6 +258,33 @@ impl Mate {
             reminded: left.reminded,
         }));
         Ok(())
+    }
+
+    /// Permission questions end with the process that asked them.
+    fn end_old_questions(&self) {
+        let open = self.requests.open_ones(Some(RequestKind::Permission));
+        for record in open.unwrap_or_default() {
+            if record.sender == self.me {
+                self.end_request(
+                    RequestKind::Permission,
+                    &record.request_id,
+                    RequestStatus::Withdrawn,
+                );
+            }
+        }
+    }
+
+    /// Whether the recorded plan, if there is one, is for the task under the version that is held now. One of another
+    /// assignment is void.
+    fn is_planned(&self, request: Option<&RequestId>, held: &Work) -> bool {
+        let Some(record) = request.and_then(|id| self.requests.get(id).ok()) else {
+            return true;
+        };
+        let fits = record.task_id.as_ref() == Some(&held.0) && record.work_version == Some(held.1);
+        if !fits {
+            self.end_plan(&record.request_id, RequestStatus::Stale);
+        }
+        fits
     }
 
     /// The board says that this teammate owns `task`: claimed for it by the lead, or by its predecessor.

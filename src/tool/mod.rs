@@ -8,6 +8,7 @@ mod admit;
 pub mod assignment;
 pub(crate) mod bash;
 mod bash_tool;
+mod brake;
 mod call;
 mod catalog;
 mod create_worktree;
@@ -17,6 +18,7 @@ pub mod directory;
 mod edit_file;
 mod edits;
 mod errors;
+mod exchange;
 #[cfg(test)]
 mod fixture;
 mod glob;

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::call::{Call, Class, Said, Tool};
 use super::errors::words;
+use super::{brake, exchange};
 use crate::ids::AgentName;
 use crate::mailbox::{Kind, Message, SendError, Sent};
 
@@ -52,13 +53,23 @@ impl Tool for SendMessage {
             TalkKind::StatusUpdate => Kind::StatusUpdate,
         };
         match send(call, &to, kind, &input).map_err(|error| words(&error))? {
-            Sent::Delivered => Ok(format!("sent to {to}").into()),
-            Sent::Kept(state) => Ok(format!(
+            Some(Sent::Delivered) => Ok(format!("sent to {to}").into()),
+            Some(Sent::Kept(state)) => Ok(format!(
                 "{to} is not running ({state}); the message is kept and read when {to} starts again"
             )
             .into()),
+            None => Err(held(&to)),
         }
     }
+}
+
+/// What the sender of a message is told that is not delivered yet.
+fn held(to: &AgentName) -> String {
+    format!(
+        "not delivered yet: you and {to} have exchanged {} rounds without any change of the board or of files; the message \
+         is shown to the person and delivered when the person or the board moves; go on with your work or end your turn",
+        brake::ROUNDS
+    )
 }
 
 fn send(
@@ -66,12 +77,21 @@ fn send(
     to: &AgentName,
     kind: Kind,
     input: &SendMessageInput,
-) -> Result<Sent, SendError> {
+) -> Result<Handed, SendError> {
     let context = call.context;
     let mut message = Message::new(&context.agent, to, kind, input.content.as_str());
     message.summary.clone_from(&input.summary);
-    context.post.send(&mut message, context.directory.as_ref())
+    let directory = context.directory.as_ref();
+    let between_agents = *to != AgentName::user() && *to != context.agent;
+    if between_agents && message.starts_round() && exchange::is_held(context, to)? {
+        context.post.hold(message, directory)?;
+        return Ok(None);
+    }
+    context.post.send(&mut message, directory).map(Some)
 }
+
+/// `None`: it is held.
+type Handed = Option<Sent>;
 
 /// One message each. Whom it did not reach makes it an error that says whom it did.
 fn broadcast(call: &Call<'_>, input: &SendMessageInput) -> Result<Said, String> {
@@ -88,8 +108,9 @@ fn broadcast(call: &Call<'_>, input: &SendMessageInput) -> Result<Said, String> 
     let (mut reached, mut missed) = (Vec::new(), Vec::new());
     for name in &everybody {
         match send(call, name, kind.clone(), input) {
-            Ok(Sent::Delivered) => reached.push(name.to_string()),
-            Ok(Sent::Kept(state)) => reached.push(format!("{name} (kept: {state})")),
+            Ok(Some(Sent::Delivered)) => reached.push(name.to_string()),
+            Ok(Some(Sent::Kept(state))) => reached.push(format!("{name} (kept: {state})")),
+            Ok(None) => missed.push(format!("{name}: {}", held(name))),
             Err(error) => missed.push(format!("{name}: {}", words(&error))),
         }
     }

@@ -11,7 +11,7 @@ use crate::cli::shell;
 use crate::cli::table::Table;
 use crate::ids::AgentName;
 use crate::policy::builtin::{COMMAND_RULES, Effect, PATH_RULES};
-use crate::policy::{Policy, Rule, Scope, Verdict};
+use crate::policy::{Rule, Scope, Verdict};
 use crate::request::{RequestKind, RequestStatus};
 
 /// What is done with permission questions and rules.
@@ -137,8 +137,9 @@ fn print_builtin(as_json: bool) {
 fn test(place: &Place, tool: &str, text: &str, as_json: bool) -> Outcome {
     Rule::parse(tool).map_err(Failure::usage)?;
     let settings = place.settings()?.settings;
-    let mode = settings.permissions.mode.unwrap_or_default();
-    let policy = Policy::new(&settings.permissions.rules, mode).map_err(Failure::usage)?;
+    let policy = settings
+        .policy(&AgentName::lead())
+        .map_err(Failure::usage)?;
     let key = if tool == "bash" { "command" } else { "path" };
     let scope = Scope {
         dir: place.workspace.root().to_path_buf(),

@@ -1,5 +1,6 @@
 //! What `lead plan` and `lead permission` share: listing records, deciding on one, waking those who wait.
 
+use crate::agent::answering::Desk;
 use crate::cli::exit::{Failure, Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::safe::safe_line;
@@ -77,7 +78,12 @@ pub fn decide(place: &Place, answer: &PersonsAnswer<'_>) -> Outcome {
         feedback: answer.comment.map(str::to_owned),
         scope: answer.scope.map(str::to_owned),
     };
-    let record = place.requests().decide(&id, &decision).map_err(refused)?;
+    let desk = Desk {
+        requests: &place.requests(),
+        board: &place.board()?,
+        roster: &place.roster(),
+    };
+    let record = desk.decide(&id, &decision).map_err(refused)?;
     wake(place, &record)?;
     shell::out_line(&format!("{id} {}", word(record.status)));
     Ok(Kind::Completed)

@@ -1,8 +1,10 @@
 //! The area `lead` as real processes see it.
 
+mod brake;
 mod ending;
 mod failing;
 mod main_job;
 mod person;
 pub(crate) mod scripts;
 mod stuck;
+mod unresponsive;

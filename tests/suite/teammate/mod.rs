@@ -1,5 +1,7 @@
 //! The area `teammate` as real processes see it: the test plays the lead.
 
+mod authority;
+mod bounds;
 mod ending;
 mod held;
 mod leads;

@@ -60,6 +60,7 @@ impl Played {
             started_at: Timestamp::now(),
             unattended: self.settings["unattended"] == json!(true),
             status: "idle".to_owned(),
+            person_at: None,
             settings: self.settings.clone(),
         };
         session.save(&self.workspace, Durability::Process).unwrap();
