@@ -76,6 +76,9 @@ pub struct SessionArgs {
     /// End when the team has used so many tokens (input, output, cache writes)
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<u64>,
+    /// End when the team has cost so much, by the prices in the settings
+    #[arg(long, value_name = "COST", value_parser = amount)]
+    pub max_cost: Option<f64>,
     /// End after so many model calls of the team
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u64>,
@@ -186,6 +189,12 @@ pub enum Verb {
     /// Look at worktrees, bring their work together, remove them
     #[command(subcommand)]
     Worktree(worktree::WorktreeVerb),
+    /// The conversations of the lead, the last first: `lead --resume ID` goes on with one
+    Sessions {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// What the team has used
     Usage {
         /// As JSON
@@ -239,6 +248,7 @@ impl Verb {
             Self::Status { .. }
             | Self::Diff { .. }
             | Self::Usage { .. }
+            | Self::Sessions { .. }
             | Self::Config { .. }
             | Self::Team(_)
             | Self::Completions { .. }
@@ -252,6 +262,14 @@ impl Verb {
             Self::Worktree(verb) => verb.only_reads(),
         }
     }
+}
+
+/// A cost: a number that is not negative.
+fn amount(text: &str) -> Result<f64, String> {
+    let amount = text.parse::<f64>().ok();
+    amount
+        .filter(|amount| amount.is_finite() && *amount >= 0.0)
+        .ok_or_else(|| "a cost is a number such as 5 or 2.50".to_owned())
 }
 
 /// A length of time in seconds: a number with `s`, `m`, `h`, or nothing for seconds.

@@ -37,6 +37,31 @@ pub fn teammate_model(settings: &Settings, lead: &ModelSpec) -> Result<ModelSpec
         .map_or_else(|| Ok(lead.clone()), parse)
 }
 
+/// A limit on cost holds only where every model has a price.
+pub fn refuse_unpriced(
+    settings: &Settings,
+    lead: &ModelSpec,
+    teammate: &ModelSpec,
+) -> Result<(), Failure> {
+    if settings.limits.cost.is_none() {
+        return Ok(());
+    }
+    let members = settings.members.values();
+    let named = members.filter_map(|member| member.model.clone());
+    let unpriced = [lead.to_string(), teammate.to_string()]
+        .into_iter()
+        .chain(named)
+        .find(|model| settings.prices.of(model).is_none());
+    match unpriced {
+        None => Ok(()),
+        Some(model) => Err(Failure::usage(format!(
+            "a limit on cost, but {model} has no price; what it costs is not known here; set \
+             \"prices\": {{\"{model}\": {{\"input\": …, \"output\": …}}}} in the settings, for a million tokens each, \
+             or limit tokens instead"
+        ))),
+    }
+}
+
 /// Reads a model as named. A script's path becomes absolute here: teammates run in other directories.
 pub fn parse(text: &str) -> Result<ModelSpec, Failure> {
     let spec = ModelSpec::parse(text)

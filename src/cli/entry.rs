@@ -11,8 +11,8 @@ use super::exit::{self, Failure, Outcome};
 use super::place::Place;
 use super::shell::{self, Style};
 use super::verbs::{
-    config, doctor, init, mail, manual, permission, plan, status, task, team, usage, way_back,
-    worktree,
+    config, doctor, init, mail, manual, permission, plan, sessions, status, task, team, usage,
+    way_back, worktree,
 };
 use super::{demo, session, teammate, usage_error};
 use crate::config::Environment;
@@ -94,6 +94,7 @@ fn run_verb(place: &Place, verb: &Verb) -> Outcome {
         Verb::Diff { stat, session } => way_back::diff(place, *stat, session.as_deref()),
         Verb::Undo { yes, session } => way_back::undo(place, *yes, session.as_deref()),
         Verb::Worktree(verb) => worktree::run(place, verb),
+        Verb::Sessions { json } => sessions::run(place, *json),
         Verb::Usage { json } => usage::run(place, *json),
         Verb::Doctor { repair, json } => doctor::run(place, *repair, *json),
         Verb::Config { json, what } => config::run(place, *what, *json),

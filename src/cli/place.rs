@@ -91,8 +91,8 @@ impl Place {
         .map_err(Failure::usage)
     }
 
-    /// The durability and limits that changes are made with: the session's, else those of the files.
-    fn in_force(&self) -> Result<Settings, Failure> {
+    /// The settings in force: the session's, else those of the files.
+    pub fn in_force(&self) -> Result<Settings, Failure> {
         let of_session = Session::load(&self.workspace)
             .and_then(|session| serde_json::from_value(session.settings).ok());
         match of_session {

@@ -78,6 +78,7 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
     let credentials = place.environment.credentials.clone();
     let model = choice::lead_model(&settings, &credentials)?;
     let teammate_model = choice::teammate_model(&settings, &model)?;
+    choice::refuse_unpriced(&settings, &model, &teammate_model)?;
     settings.model = Some(model.to_string());
     settings.teammate_model = Some(teammate_model.to_string());
     let root: &Path = place.workspace.root();
@@ -114,6 +115,7 @@ fn flags(args: &SessionArgs) -> Settings {
     };
     settings.permissions.mode = args.permissions.map(Into::into);
     settings.limits.tokens = args.max_tokens;
+    settings.limits.cost = args.max_cost;
     settings.limits.turns = args.max_turns;
     settings.limits.seconds = args.max_time;
     settings

@@ -141,6 +141,10 @@ fn stricter(given: &Settings, limits: &Limits) -> Settings {
             tokens: lower(given.limits.tokens, limits.tokens),
             turns: lower(given.limits.turns, limits.turns),
             seconds: lower(given.limits.seconds, limits.seconds),
+            cost: given
+                .limits
+                .cost
+                .filter(|given| limits.cost.is_none_or(|now| *given < now)),
         },
         ..Settings::default()
     };

@@ -16,21 +16,17 @@ pub struct Parsed {
 }
 
 /// Keys of the contract that this version reads over, by the path of the object they stand in.
-const NOT_YET: [(&str, &[&str]); 2] = [
-    (
-        "",
-        &[
-            "sandbox",
-            "network",
-            "cacheDirs",
-            "sandboxSockets",
-            "hooks",
-            "notify",
-            "prices",
-        ],
-    ),
-    ("limits", &["cost"]),
-];
+const NOT_YET: [(&str, &[&str]); 1] = [(
+    "",
+    &[
+        "sandbox",
+        "network",
+        "cacheDirs",
+        "sandboxSockets",
+        "hooks",
+        "notify",
+    ],
+)];
 
 /// Keys that have an effect, by the path of the object they stand in.
 const KNOWN: [(&str, &[&str]); 5] = [
@@ -50,6 +46,7 @@ const KNOWN: [(&str, &[&str]); 5] = [
             "env",
             "durability",
             "limits",
+            "prices",
             "leadGraceSecs",
             "shutdownSecs",
             "stallSecs",
@@ -62,7 +59,7 @@ const KNOWN: [(&str, &[&str]); 5] = [
         &["role", "model", "allowedPaths", "cannotEdit", "requirePlan"],
     ),
     ("env", &["pass"]),
-    ("limits", &["tokens", "turns", "seconds"]),
+    ("limits", &["tokens", "turns", "seconds", "cost"]),
 ];
 
 /// Reads `text` as settings; `path` is named in errors and warnings.
@@ -90,7 +87,8 @@ fn refuse_lists(text: &str, path: &Path) -> Result<(), SettingsError> {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         return Ok(());
     };
-    let objects = ["permissions", "env", "limits", "members"].map(|key| (key, json.get(key)));
+    let objects =
+        ["permissions", "env", "limits", "prices", "members"].map(|key| (key, json.get(key)));
     let members = json.get("members").and_then(serde_json::Value::as_object);
     let members = members
         .into_iter()
@@ -227,7 +225,6 @@ mod tests {
             [
                 "t.json: unknown key \"maxTeamates\" is ignored; did you mean \"maxTeammates\"?",
                 "t.json: unknown key \"limits.token\" is ignored; did you mean \"tokens\"?",
-                "t.json: limits.cost has no effect in this version",
                 "t.json: hooks has no effect in this version",
                 "t.json: unknown key \"members.bob.rol\" is ignored; did you mean \"role\"?",
             ]

@@ -13,6 +13,8 @@ use serde_json::Value;
 use crate::ids::AgentName;
 use crate::policy::{Mode, Policy, Rule, RuleError, RuleLists};
 use crate::store::Durability;
+use crate::team::Prices;
+use crate::team::prices::maybe_amount;
 
 /// Settings in force, or of one layer (all optional).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +46,8 @@ pub struct Settings {
     pub durability: Option<Durability>,
     /// Limits for the whole team.
     pub limits: Limits,
+    /// What models cost, for a million tokens each: by `provider:name`, or the name alone.
+    pub prices: Prices,
     /// How long a teammate waits for a lost lead.
     pub lead_grace_secs: Option<u64>,
     /// How long a teammate may take to stop.
@@ -291,6 +295,9 @@ pub struct Limits {
     pub turns: Option<u64>,
     /// Seconds of the lead's clock.
     pub seconds: Option<u64>,
+    /// Cost by the prices that are set; every model used must have one.
+    #[serde(deserialize_with = "maybe_amount")]
+    pub cost: Option<f64>,
 }
 
 impl Settings {
@@ -340,6 +347,11 @@ impl Settings {
         set(&mut self.limits.tokens, over.limits.tokens.as_ref());
         set(&mut self.limits.turns, over.limits.turns.as_ref());
         set(&mut self.limits.seconds, over.limits.seconds.as_ref());
+        set(&mut self.limits.cost, over.limits.cost.as_ref());
+        let prices = over.prices.0.iter();
+        self.prices
+            .0
+            .extend(prices.map(|(model, price)| (model.clone(), *price)));
         set(&mut self.permissions.mode, over.permissions.mode.as_ref());
         let (rules, more) = (&mut self.permissions.rules, &over.permissions.rules);
         rules.deny.extend_from_slice(&more.deny);

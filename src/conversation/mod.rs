@@ -5,6 +5,7 @@ pub mod compaction;
 pub mod dialogue;
 pub mod estimate;
 pub mod message;
+pub mod opening;
 pub mod replay;
 pub mod transcript;
 

@@ -26,6 +26,8 @@ impl Session {
             Command::Worktrees => self.show_worktrees(),
             Command::Diff => self.show_diff(),
             Command::Usage => self.show_usage(),
+            Command::Limits(None) => self.show_limits(),
+            Command::Limits(Some(limit)) => self.set_limit(limit),
             Command::Compact => self.shorten(),
             Command::Exit => self.leave(None, false),
         }
@@ -160,7 +162,10 @@ impl Session {
 
     fn show_usage(&mut self) {
         match usage::spent(&self.files.workspace, Some(self.record.id.as_str())) {
-            Ok(spent) => self.ui.show(Shown::View(View::Usage(spent))),
+            Ok(spent) => {
+                let prices = self.options.settings.prices.clone();
+                self.ui.show(Shown::View(View::Usage(spent, prices)));
+            }
             Err(error) => self.complain("the usage was not read", &error),
         }
     }

@@ -12,7 +12,7 @@ use crate::ids::AgentName;
 use crate::mailbox::{Inbox, Message};
 use crate::model::ModelError;
 use crate::store::Durability;
-use crate::team::usage;
+use crate::team::usage::{self, Spent};
 use crate::tool::AgentContext;
 
 /// The lead's conversation and what waits to enter it.
@@ -181,17 +181,19 @@ impl Session {
             return true;
         }
         let limits = self.options.settings.limits;
+        let none = Spent::default();
         let spent = match limits::counts(&limits)
             .then(|| self.meter.look())
             .transpose()
         {
-            Ok(spent) => spent.unwrap_or_default(),
+            Ok(spent) => spent.unwrap_or(&none),
             Err(error) => {
                 self.complain("what the team has spent was not read", &error);
                 return false;
             }
         };
-        self.limit = limits::reached(&limits, &spent, self.started.elapsed());
+        let prices = &self.options.settings.prices;
+        self.limit = limits::reached(&limits, prices, spent, self.started.elapsed());
         if let Some(limit) = &self.limit {
             let text = format!(
                 "the limit of {limit} is reached; no agent calls its model again; the tasks stay on the board"

@@ -18,6 +18,7 @@ mod host;
 pub mod inlet;
 mod launch;
 mod leaving;
+mod limits;
 mod mail;
 mod mind;
 pub mod options;

@@ -10,8 +10,8 @@ use crate::config::Settings;
 use crate::ids::{AgentName, SessionId};
 use crate::model::{Credentials, ModelSpec};
 use crate::process::signals::Signal;
-use crate::team::Member;
 use crate::team::usage::Spent;
+use crate::team::{Member, Prices};
 use crate::workspace::Workspace;
 
 /// Which conversation the lead goes on with.
@@ -111,6 +111,8 @@ pub struct SessionResult {
     pub teammates: Vec<Member>,
     /// Calls and tokens of this session, by agent.
     pub usage: BTreeMap<AgentName, Spent>,
+    /// What models cost.
+    pub prices: Prices,
     /// From start to end.
     pub duration: Duration,
     /// The session's id.

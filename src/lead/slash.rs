@@ -1,9 +1,10 @@
 //! What a line means outside of a question: pure.
 
+use super::limits::{self, Limit};
 use crate::ids::{AgentName, nearest};
 
 /// A line of the person.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Line {
     /// Nothing.
     Blank,
@@ -20,7 +21,7 @@ pub(super) enum Line {
 }
 
 /// A command of the session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Command {
     /// `/help`
     Help,
@@ -36,6 +37,8 @@ pub(super) enum Command {
     Diff,
     /// `/usage`
     Usage,
+    /// `/limits [WHAT VALUE]`
+    Limits(Option<Limit>),
     /// `/compact`
     Compact,
     /// `/exit`
@@ -62,7 +65,7 @@ pub(super) enum TeamCommand {
 }
 
 /// Command, arguments, what it does; `/help` shows them all.
-pub const COMMANDS: [(&str, &str, &str); 17] = [
+pub const COMMANDS: [(&str, &str, &str); 18] = [
     ("@NAME", "TEXT", "speak to a teammate directly"),
     ("!COMMAND", "", "run a command of your own"),
     ("/help", "", "show this"),
@@ -86,6 +89,11 @@ pub const COMMANDS: [(&str, &str, &str); 17] = [
         "what has changed in the workspace since this session's first change",
     ),
     ("/usage", "", "tokens and calls of this session"),
+    (
+        "/limits",
+        "[tokens|turns|time|cost VALUE]",
+        "what the team may use, or another limit",
+    ),
     ("/compact", "", "sum the conversation up, to make room"),
     ("/exit", "", "stop the team and leave"),
 ];
@@ -132,6 +140,10 @@ fn command(rest: &str) -> Line {
         "worktrees" => plain(Command::Worktrees),
         "diff" => plain(Command::Diff),
         "usage" => plain(Command::Usage),
+        "limits" => match limits::parse(args) {
+            Ok(limit) => Line::Command(Command::Limits(limit)),
+            Err(why) => Line::Wrong(why),
+        },
         "compact" => plain(Command::Compact),
         "exit" | "quit" => plain(Command::Exit),
         "tasks" => match args {
@@ -153,6 +165,7 @@ fn command(rest: &str) -> Line {
                 "worktrees",
                 "diff",
                 "usage",
+                "limits",
                 "compact",
                 "exit",
             ],

@@ -134,7 +134,13 @@ impl Session {
         let model = self.model_for(name, order.model.as_deref());
         ModelSpec::parse(&model).map_err(|error| error.to_string())?;
         self.proposals.covers(name, &order.role, &model)?;
-        let member = self.options.settings.member(name);
+        let settings = &self.options.settings;
+        if settings.limits.cost.is_some() && settings.prices.of(&model).is_none() {
+            return Err(NoStart::AtAll(format!(
+                "{model} has no price, and the team has a limit on cost; name a model that has one"
+            )));
+        }
+        let member = settings.member(name);
         Ok(Orders {
             name: name.clone(),
             role: order.role.trim().to_owned(),

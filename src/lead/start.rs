@@ -29,7 +29,7 @@ use crate::request::Requests;
 use crate::store::watch::Watcher;
 use crate::store::{Durability, quarantine};
 use crate::team::usage::Meter;
-use crate::team::{LeadPresence, Roster};
+use crate::team::{LeadPresence, Prices, Roster};
 use crate::tool::{AgentContext, Desk, TeamDirectory, ToolBox};
 use crate::workspace::Workspace;
 use crate::worktree;
@@ -56,6 +56,9 @@ pub(super) fn open(
         .map_err(|error| usage(&error))?;
     let last = crate::team::Session::load(&options.workspace);
     let (id, resumed) = choose(&options, last.as_ref())?;
+    if let Some(last) = last.as_ref().filter(|last| resumed && last.id == id) {
+        keep_limits(&mut options.settings, &last.settings);
+    }
     let workspace = options.workspace.clone();
     let clear = |paths: &[PathBuf]| {
         care::clear_the_way(paths, &workspace.quarantine_dir())
@@ -120,6 +123,20 @@ fn settle_mode(options: &mut SessionOptions) {
         let mode = &mut options.settings.permissions.mode;
         if matches!(mode, None | Some(Mode::Ask)) {
             *mode = Some(Mode::Deny);
+        }
+    }
+}
+
+/// A session that goes on keeps the limits it had, where none is named anew.
+fn keep_limits(settings: &mut Settings, last: &serde_json::Value) {
+    if let Ok(last) = serde_json::from_value::<Settings>(last.clone()) {
+        let limits = &mut settings.limits;
+        limits.tokens = limits.tokens.or(last.limits.tokens);
+        limits.turns = limits.turns.or(last.limits.turns);
+        limits.seconds = limits.seconds.or(last.limits.seconds);
+        limits.cost = limits.cost.or(last.limits.cost);
+        if settings.prices == Prices::default() {
+            settings.prices = last.prices;
         }
     }
 }

@@ -140,6 +140,7 @@ impl Session {
             result: self.mind.thinker.last_text().unwrap_or_default(),
             tasks: self.files.board.list()?,
             teammates: self.files.roster.list()?,
+            prices: self.options.settings.prices.clone(),
             usage: usage::spent(&self.files.workspace, Some(self.record.id.as_str()))?,
             duration: self.started.elapsed(),
             session: self.record.id.clone(),

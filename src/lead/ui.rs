@@ -9,8 +9,8 @@ use crate::ids::{AgentName, SessionId, TaskId};
 use crate::mailbox::Message;
 use crate::process::guard::ShellResult;
 use crate::request::Record;
-use crate::team::Member;
 use crate::team::usage::Spent;
+use crate::team::{Member, Prices};
 use crate::tool::Worktree;
 
 /// Where a session shows itself. Called from the session's loop only; must not block for long.
@@ -154,7 +154,9 @@ pub enum View {
     /// `/diff`
     Diff(String),
     /// `/usage` in this session.
-    Usage(BTreeMap<AgentName, Spent>),
+    Usage(BTreeMap<AgentName, Spent>, Prices),
+    /// `/limits`: each with what is used of it, a line each.
+    Limits(Vec<String>),
 }
 
 /// How the person's own command ended.

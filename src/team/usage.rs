@@ -21,12 +21,36 @@ use crate::workspace::Workspace;
 const MAX_LINE: usize = 64 * 1024;
 
 /// Calls and tokens of one agent, or of all.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Tokens.
     pub usage: Usage,
     /// Model calls.
     pub calls: u64,
+    /// The tokens by model, `provider:name`.
+    pub models: BTreeMap<String, Usage>,
+}
+
+impl Spent {
+    /// Adds one call of `model`.
+    fn call(&mut self, model: &str, usage: Usage) {
+        self.usage += usage;
+        self.calls += 1;
+        match self.models.get_mut(model) {
+            Some(of_model) => *of_model += usage,
+            None => drop(self.models.insert(model.to_owned(), usage)),
+        }
+    }
+}
+
+impl std::ops::AddAssign<&Self> for Spent {
+    fn add_assign(&mut self, other: &Self) {
+        self.usage += other.usage;
+        self.calls += other.calls;
+        for (model, usage) in &other.models {
+            *self.models.entry(model.clone()).or_default() += *usage;
+        }
+    }
 }
 
 /// One call as written; the tokens stand beside the rest, which is quicker to read than nested. Texts are borrowed from the line where they stand in it as they are.
@@ -111,10 +135,10 @@ impl Meter {
     }
 
     /// Counts what is new and answers with the sum of all agents.
-    pub fn look(&mut self) -> Result<Spent, StoreError> {
+    pub fn look(&mut self) -> Result<&Spent, StoreError> {
         let file = match open_plain(&self.path) {
             Ok(Some(file)) => file,
-            Ok(None) => return Ok(self.total),
+            Ok(None) => return Ok(&self.total),
             Err(ReadError::Store(error)) => return Err(error),
             Err(error @ (ReadError::NotPlain { .. } | ReadError::TooLarge { .. })) => {
                 let error = std::io::Error::other(error.to_string());
@@ -133,7 +157,7 @@ impl Meter {
             self.counted = chunk.end;
             chunk.lines.iter().for_each(|line| self.count(line));
         }
-        Ok(self.total)
+        Ok(&self.total)
     }
 
     /// The sums of the last look, by agent.
@@ -170,8 +194,7 @@ impl Meter {
             cache_write: call.cache_write,
         };
         for spent in [self.agents.entry(call.agent).or_default(), &mut self.total] {
-            spent.usage += usage;
-            spent.calls += 1;
+            spent.call(&call.model, usage);
         }
     }
 }

@@ -188,8 +188,11 @@ impl Mate {
         let Some(session) = Session::load(&self.workspace) else {
             return Ok(());
         };
-        let limits = serde_json::from_value::<Settings>(session.settings)
-            .map_or(self.settings.limits, |settings| settings.limits);
+        let (limits, prices) = serde_json::from_value::<Settings>(session.settings).map_or_else(
+            |_| (self.settings.limits, self.settings.prices.clone()),
+            |settings| (settings.limits, settings.prices),
+        );
+        let none = Spent::default();
         let spent = if limits::counts(&limits) {
             let id = session.id.to_string();
             let meter = match &mut self.meter {
@@ -202,12 +205,13 @@ impl Mate {
             };
             meter.look()?
         } else {
-            Spent::default()
+            &none
         };
         let since = Timestamp::now()
             .as_ms()
             .saturating_sub(session.started_at.as_ms());
-        let reached = limits::reached(&limits, &spent, Duration::from_millis(since)).is_some();
+        let reached =
+            limits::reached(&limits, &prices, spent, Duration::from_millis(since)).is_some();
         if reached != self.limited {
             self.limited = reached;
             self.watch_session();

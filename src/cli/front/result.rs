@@ -32,7 +32,7 @@ pub fn object(place: &Place, result: &SessionResult) -> Value {
         "result": result.result,
         "tasks": tasks,
         "teammates": teammates,
-        "usage": usage::json(&result.usage),
+        "usage": usage::json(&result.usage, &result.prices),
         "duration_ms": u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         "session": result.session,
     })

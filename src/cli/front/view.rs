@@ -43,7 +43,8 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
         }
         View::Worktrees(all) => or_none(worktree::lines(all), "no worktrees"),
         View::Diff(changes) => diff(changes),
-        View::Usage(agents) => or_none(usage::lines(agents), "nothing used yet"),
+        View::Usage(agents, prices) => or_none(usage::lines(agents, prices), "nothing used yet"),
+        View::Limits(limits) => limits.clone(),
     }
 }
 

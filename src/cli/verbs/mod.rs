@@ -10,6 +10,7 @@ pub mod manual;
 pub mod permission;
 pub mod plan;
 pub mod requests;
+pub mod sessions;
 pub mod status;
 pub mod task;
 pub mod task_change;

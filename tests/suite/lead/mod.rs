@@ -6,5 +6,6 @@ mod failing;
 mod main_job;
 mod person;
 pub(crate) mod scripts;
+mod spending;
 mod stuck;
 mod unresponsive;
