@@ -2,8 +2,6 @@
 //! started again as [`process_that_acts`]: one thread of it acts, between two words with its parent.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::Command;
 use std::sync::mpsc::channel;
 use std::thread;
 
@@ -11,6 +9,7 @@ use pitcrew::workspace::Workspace;
 
 use super::act::{Act, Look, look};
 use super::strace;
+use crate::support::again::{again, said, say, told};
 use crate::support::{DEADLINE, Running, wait_until};
 
 const ROOT: &str = "PITCREW_TEST_STORE_ROOT";
@@ -35,15 +34,13 @@ pub(super) struct Actor {
 impl Actor {
     /// Starts it; it waits for its word.
     pub(super) fn start(workspace: &Workspace, act: Act) -> Self {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut command = again("store::actor::process_that_acts");
         command
-            .args(["store::actor::process_that_acts", "--exact", "--ignored"])
-            .arg("--nocapture")
             .env(ROOT, workspace.root())
             .env(ACT, format!("{act:?}"));
         let running = Running::start(&mut command);
         let thread = wait_until("the actor is ready", DEADLINE, || {
-            said(&running.stderr(), "READY ").and_then(|id| id.parse().ok())
+            said(&running.stderr(), "READY").pop()?.parse().ok()
         });
         Self { running, thread }
     }
@@ -55,21 +52,12 @@ impl Actor {
         if done.code.is_none() {
             return Outcome::Killed;
         }
-        if let Some(why) = said(&done.stderr, "FAILED ") {
+        if let Some(why) = said(&done.stderr, "FAILED").pop() {
             return Outcome::Failed(why);
         }
-        assert!(said(&done.stderr, "DONE").is_some(), "{}", done.stderr);
+        assert_eq!(said(&done.stderr, "DONE"), [""], "{}", done.stderr);
         Outcome::Done
     }
-}
-
-/// The rest of the line that begins with `word`.
-fn said(stderr: &str, word: &str) -> Option<String> {
-    let lines = stderr.split_inclusive('\n');
-    let mut whole = lines.filter_map(|line| line.strip_suffix('\n'));
-    whole
-        .find_map(|line| line.strip_prefix(word))
-        .map(str::to_owned)
 }
 
 impl Act {
@@ -110,19 +98,10 @@ pub(super) fn scratch() -> (tempfile::TempDir, Workspace) {
     (scratch, workspace)
 }
 
-fn say(line: &str) {
-    let line = format!("{line}\n");
-    std::io::stderr().lock().write_all(line.as_bytes()).unwrap();
-}
-
 #[test]
 #[ignore = "a process that other tests start"]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test's process has no other way to be told"
-)]
 fn process_that_acts() {
-    let (Ok(root), Ok(act)) = (std::env::var(ROOT), std::env::var(ACT)) else {
+    let (Some(root), Some(act)) = (told(ROOT), told(ACT)) else {
         return;
     };
     let (workspace, act) = (Workspace::at(root.into()), Act::named(&act).unwrap());

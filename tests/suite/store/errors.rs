@@ -9,14 +9,14 @@ use super::strace::{self, Injection};
 /// How a call is refused, and whether that goes on.
 fn refusals(call: &str) -> &'static [(&'static str, bool)] {
     match call {
-        "open" | "openat" => &[("EMFILE", true), ("EIO", false), ("EACCES", false)],
+        "open" | "openat" => &[("EMFILE", true), ("EACCES", false)],
         "mkdir" | "mkdirat" => &[("ENOSPC", true)],
-        "write" | "pwrite64" | "writev" => &[("ENOSPC", true), ("ENOSPC", false), ("EIO", false)],
-        "fsync" | "fdatasync" => &[("EIO", true), ("EIO", false), ("ENOSPC", false)],
+        "write" | "pwrite64" | "writev" => &[("ENOSPC", true), ("EIO", false)],
+        "fsync" | "fdatasync" => &[("EIO", true), ("ENOSPC", false)],
         "rename" | "renameat" | "renameat2" | "link" | "linkat" => {
             &[("ENOSPC", true), ("EIO", false)]
         }
-        "flock" => &[("ENOLCK", true), ("EBADF", true), ("EOPNOTSUPP", true)],
+        "flock" => &[("ENOLCK", true), ("EOPNOTSUPP", true)],
         "ftruncate" => &[("EIO", true)],
         _ => &[],
     }

@@ -11,17 +11,18 @@ use pitcrew::workspace::Workspace;
 
 use super::act::{Act, look};
 use super::actor::{Outcome, assert_whole, outcome, scratch};
+use crate::support::again::{again, said, say, told};
 use crate::support::{DEADLINE, Done, Running};
 
 const DISK: &str = "PITCREW_TEST_SMALL_DISK";
 /// What a process says when it came to its end, with how many acts failed.
-const FAILED: &str = "acts failed: ";
+const FAILED: &str = "FAILED ACTS";
 
 /// Runs an ignored test of this binary on a disk of 1 MiB; `None`, and a word on standard error, where that may not be
 /// mounted.
 fn on_small_disk(test: &str) -> Option<Done> {
     let disk = tempfile::tempdir().unwrap();
-    let own = std::env::current_exe().unwrap();
+    let process = again(test);
     let mount = "mount -t tmpfs -o size=1m,mode=700 small \"$0\" && exec \"$@\"";
     let as_root = nix::unistd::geteuid().is_root();
     let namespaces = if as_root { "-m" } else { "-rm" };
@@ -29,8 +30,8 @@ fn on_small_disk(test: &str) -> Option<Done> {
     command
         .args([namespaces, "sh", "-c", mount])
         .arg(disk.path())
-        .arg(own)
-        .args([test, "--exact", "--ignored", "--nocapture"])
+        .arg(process.get_program())
+        .args(process.get_args())
         .env(DISK, disk.path());
     let done = unshare_is_there().then(|| Running::start(&mut command).wait(DEADLINE))?;
     if !done.stdout.contains("running 1 test") {
@@ -51,20 +52,11 @@ fn unshare_is_there() -> bool {
 
 #[track_caller]
 fn failures(done: &Done) -> usize {
-    let said = done
-        .stderr
-        .lines()
-        .find_map(|line| line.strip_prefix(FAILED));
-    said.unwrap().parse().unwrap()
+    said(&done.stderr, FAILED).pop().unwrap().parse().unwrap()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test's process has no other way to be told"
-)]
 fn told_disk() -> Option<Workspace> {
-    let disk = std::env::var_os(DISK)?;
-    Some(Workspace::at(Path::new(&disk).join("work")))
+    Some(Workspace::at(Path::new(&told(DISK)?).join("work")))
 }
 
 #[test]
@@ -96,7 +88,7 @@ fn process_on_a_full_disk() {
             std::fs::remove_dir_all(workspace.root()).unwrap();
         }
     }
-    eprintln!("{FAILED}{failed}");
+    say(&format!("{FAILED} {failed}"));
 }
 
 /// Fills the disk but for so many pages.
@@ -162,7 +154,7 @@ fn process_on_a_read_only_disk() {
         assert_whole(act, &workspace, &before, &outcome);
         std::fs::remove_dir_all(workspace.root()).unwrap();
     }
-    eprintln!("{FAILED}{failed}");
+    say(&format!("{FAILED} {failed}"));
 }
 
 fn remount(disk: &Path, how: &str) {
@@ -176,9 +168,8 @@ fn remount(disk: &Path, how: &str) {
 
 #[test]
 fn too_few_descriptors_are_an_error_and_no_half_change() {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["store::scarce::process_with_few_descriptors", "--exact"]);
-    command.args(["--ignored", "--nocapture"]).env(DISK, "none");
+    let mut command = again("store::scarce::process_with_few_descriptors");
+    command.env(DISK, "none");
     let done = Running::start(&mut command).wait(DEADLINE).expect_code(0);
     assert!(failures(&done) >= 2 * Act::ALL.len(), "{}", done.stderr);
 }
@@ -205,5 +196,5 @@ fn process_with_few_descriptors() {
             assert_whole(act, &workspace, &before, &outcome);
         }
     }
-    eprintln!("{FAILED}{failed}");
+    say(&format!("{FAILED} {failed}"));
 }

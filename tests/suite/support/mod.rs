@@ -3,6 +3,7 @@
 //! A [`Bed`] is a scratch directory with a workspace, a home and a temporary directory of its own; processes get a cleared
 //! environment that names only these. A [`Bed`] that goes kills what is left and a test that ended well says if anything was.
 
+pub mod again;
 pub mod bed;
 pub mod facts;
 pub mod job;

@@ -1,0 +1,4 @@
+//! The board as real processes see it.
+
+mod crowd;
+mod files;
