@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ids::AgentName;
 use crate::model::Credentials;
-use crate::process::ancestors;
+use crate::process;
 
 /// Says to whatever an agent's tool starts whose process it is: `<name>@<root>` (SPEC §5.5).
 pub const AGENT: &str = "PITCREW_AGENT";
@@ -60,7 +60,7 @@ impl Environment {
     pub fn read() -> Self {
         let mut environment = Self::from_variables(std::env::vars_os().collect());
         if environment.inside_agent.is_none() {
-            environment.inside_agent = ancestors().into_iter().find_map(agent_of);
+            environment.inside_agent = process::inherited(AGENT);
         }
         environment
     }
@@ -166,16 +166,6 @@ pub fn for_teammates(environment: &Environment) -> Vec<(OsString, OsString)> {
         })
         .cloned()
         .collect()
-}
-
-/// The agent whose tool started the process `pid`, if its environment can be read (Linux) and says so.
-fn agent_of(pid: u32) -> Option<String> {
-    let variables = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let wanted = format!("{AGENT}=");
-    variables
-        .split(|byte| *byte == 0)
-        .find_map(|variable| variable.strip_prefix(wanted.as_bytes()))
-        .and_then(|value| String::from_utf8(value.to_vec()).ok())
 }
 
 const FIXED: [(&str, &str); 5] = [

@@ -12,4 +12,4 @@ mod reaper;
 pub mod signals;
 mod strays;
 
-pub use strays::ancestors;
+pub use strays::inherited;

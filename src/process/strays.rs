@@ -44,19 +44,27 @@ pub fn kill_strays() -> usize {
     killed.len()
 }
 
-/// The processes that this one descends from, nearest first, as far as they can be seen. A process that left its parent was
-/// adopted by whoever guards what that had started, and descends from there.
-pub fn ancestors() -> Vec<u32> {
-    let mut found = Vec::new();
+/// The value that `variable` had in the environment of the nearest process that this one descends from and that was started
+/// with it, as far as those can be seen (Linux). A process that left its parent was adopted by whoever guards what that had
+/// started, and descends from there.
+pub fn inherited(variable: &str) -> Option<String> {
     let mut pid = std::process::id();
-    while let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat"))
-        && let Some(parent) = parent_in_stat(&stat)
-        && parent > 0
-    {
-        found.push(parent);
-        pid = parent;
+    loop {
+        pid = parent_in_stat(&of_process(pid, "stat")?).filter(|parent| *parent > 0)?;
+        let environment = of_process(pid, "environ").unwrap_or_default();
+        let found = environment
+            .split(|byte| *byte == 0)
+            .filter_map(|pair| pair.strip_prefix(variable.as_bytes())?.strip_prefix(b"="))
+            .find_map(|value| String::from_utf8(value.to_vec()).ok());
+        if found.is_some() {
+            return found;
+        }
     }
-    found
+}
+
+#[expect(clippy::disallowed_methods, reason = "the kernel makes these files")]
+fn of_process(pid: u32, file: &str) -> Option<Vec<u8>> {
+    std::fs::read(format!("/proc/{pid}/{file}")).ok()
 }
 
 /// Kills each of `pids`.

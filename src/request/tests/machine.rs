@@ -4,14 +4,19 @@ use serde_json::json;
 
 use crate::clock::Timestamp;
 use crate::ids::{AgentName, RequestId};
-use crate::request::machine::{Party, TRANSITIONS, Transition, apply, check, is_final};
+use crate::request::machine::{TRANSITIONS, apply, check, is_final};
 use crate::request::{Decision, Record, Refusal, RequestKind, RequestStatus};
 
 fn name(text: &str) -> AgentName {
     AgentName::parse(text).unwrap()
 }
 
-fn record(kind: RequestKind, status: RequestStatus, sender: &str, target: &str) -> Record {
+pub(super) fn record(
+    kind: RequestKind,
+    status: RequestStatus,
+    sender: &str,
+    target: &str,
+) -> Record {
     serde_json::from_value(json!({
         "request_id": "req_0a1b2c3d", "type": kind, "sender": sender, "target": target, "status": status,
         "created_at": "2026-11-30T17:00:00.000Z",
@@ -19,7 +24,7 @@ fn record(kind: RequestKind, status: RequestStatus, sender: &str, target: &str) 
     .unwrap()
 }
 
-fn decision(kind: RequestKind, by: &str, status: RequestStatus) -> Decision {
+pub(super) fn decision(kind: RequestKind, by: &str, status: RequestStatus) -> Decision {
     Decision {
         kind,
         by: name(by),
@@ -238,43 +243,4 @@ fn unknown_keys_of_a_record_survive() {
     .unwrap();
     assert_eq!(serde_json::to_value(decided).unwrap()["colour"], "blue");
     assert_eq!(read.request_id, RequestId::parse("req_0a1b2c3d").unwrap());
-}
-
-/// The table of one kind as `docs/protocol.md` shows it.
-fn table(kind: RequestKind) -> String {
-    let row = |step: &Transition| {
-        let to = if is_final(kind, step.to) {
-            format!("**{}**", step.to)
-        } else {
-            step.to.to_string()
-        };
-        let by = match step.by {
-            Party::Target => "target",
-            Party::Runtime => "runtime",
-        };
-        format!("| {} | {to} | {by} | {} |\n", step.from, step.when)
-    };
-    let rows: String = TRANSITIONS
-        .iter()
-        .filter(|step| step.kind == kind)
-        .map(row)
-        .collect();
-    format!("| from | to | by | when |\n| --- | --- | --- | --- |\n{rows}")
-}
-
-#[test]
-fn the_documents_tables_are_the_machines() {
-    let document = include_str!("../../../docs/protocol.md");
-    for kind in RequestKind::ALL {
-        let (begin, end) = (format!("<!-- table: {kind} -->\n"), "<!-- end -->");
-        let shown = document
-            .split_once(&begin)
-            .and_then(|(_, rest)| rest.split_once(end))
-            .map(|(shown, _)| shown);
-        assert_eq!(
-            shown,
-            Some(table(kind).as_str()),
-            "docs/protocol.md, {kind}"
-        );
-    }
 }

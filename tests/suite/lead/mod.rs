@@ -5,6 +5,7 @@ mod ending;
 mod failing;
 mod main_job;
 mod person;
+mod questions;
 pub(crate) mod scripts;
 mod spending;
 mod stuck;

@@ -22,6 +22,24 @@ pub fn wait_until<T>(what: &str, deadline: Duration, mut fact: impl FnMut() -> O
     }
 }
 
+/// Lets some time pass, for tests of timings.
+pub fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
+/// How often a loop runs: `whole` with `PITCREW_SOAK=1`, else `short`.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the person running the tests says so"
+)]
+pub fn soak(whole: usize, short: usize) -> usize {
+    if std::env::var_os("PITCREW_SOAK").is_some() {
+        whole
+    } else {
+        short
+    }
+}
+
 /// Monotonic time, for tests that measure.
 #[expect(clippy::disallowed_methods, reason = "tests measure from outside")]
 pub fn now() -> Instant {

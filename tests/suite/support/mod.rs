@@ -12,6 +12,6 @@ pub mod running;
 pub mod terminal;
 
 pub use bed::Bed;
-pub use facts::{DEADLINE, wait_until};
+pub use facts::{DEADLINE, soak, wait_until};
 pub use running::{Done, Running};
 pub use terminal::Terminal;

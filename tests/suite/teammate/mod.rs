@@ -8,6 +8,7 @@ mod leads;
 mod played;
 mod room;
 mod waits;
+mod wakes;
 mod words;
 mod working;
 
