@@ -16,34 +16,54 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use measure::{Place, disk, head, median, row, timed, tmpfs};
+use measure::part::{self, Part};
+use measure::{Asked, Bench, Row, median, timed};
 use pitcrew::board::{Board, BoardOptions, Claimant, NewTask, Task};
 use pitcrew::ids::{AgentName, TaskId};
 use pitcrew::store::Durability;
 use pitcrew::workspace::Workspace;
 
+pub(crate) const BENCHES: [Bench; 7] = [
+    ("warm claim at 10,000 tasks", "≤ 1.3", warm_claim),
+    ("cold claim at 10,000 tasks", "≤ 2", cold_claim),
+    ("complete at 10,000 tasks", "≤ 1.5", completion),
+    ("claim at 100,000 / at 100 tasks", "≤ 1.3", growth),
+    ("8 processes claiming 2,000 tasks", "≥ 0.75", claimers),
+    (
+        "one-shot `lead task` change at 10,000 tasks",
+        "≤ 3",
+        one_shot,
+    ),
+    (
+        "memory of a process that knows 100,000 tasks",
+        "≤ 100 MiB",
+        memory,
+    ),
+];
+
+/// What processes of the bench are started for, by the name of the part.
+const PARTS: [Part; 3] = [
+    ("claim", claim_all),
+    ("change", change_share),
+    ("know", know_all),
+];
+
 const CLAIMERS: usize = 8;
-const CONTENDED: usize = 2_000;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, order, root] = arguments.as_slice()
-        && order == "--memory-of"
-    {
-        return tell_memory(Path::new(root));
+    if !play() {
+        run(std::env::args().skip(1));
     }
-    head();
-    for place in tmpfs().into_iter().chain([disk()]) {
-        at_ten_thousand(&place);
-    }
-    for place in tmpfs().into_iter().chain([disk()]) {
-        many_claimers(&place);
-    }
-    if let Some(place) = tmpfs() {
-        growth(&place);
-    }
+}
+
+pub(crate) fn run(words: impl IntoIterator<Item = String>) {
+    measure::run(&Asked::new(words), &BENCHES);
+}
+
+/// Plays the part that this process was started for, if it was.
+pub(crate) fn play() -> bool {
+    part::play(&PARTS)
 }
 
 fn board(root: &Path) -> Board {
@@ -55,11 +75,15 @@ fn board(root: &Path) -> Board {
     Board::open(&Workspace::at(root.to_path_buf()), options).unwrap()
 }
 
+fn id(nr: usize) -> TaskId {
+    TaskId::parse(&format!("task_{nr:08x}")).unwrap()
+}
+
 fn fill(root: &Path, tasks: usize) -> Board {
     std::fs::create_dir_all(root).unwrap();
     let new: Vec<NewTask> = (0..tasks)
         .map(|nr| NewTask {
-            id: TaskId::parse(&format!("task_{nr:08x}")).unwrap(),
+            id: id(nr),
             subject: format!("Task {nr} is about something"),
             description: "Some words that say what is to be done here.".to_owned(),
             blocked_by: Vec::new(),
@@ -74,19 +98,15 @@ fn fill(root: &Path, tasks: usize) -> Board {
     board
 }
 
+/// Nobody has two tasks at once, so each claim is another agent's.
+fn agent(nr: usize) -> AgentName {
+    AgentName::parse(&format!("agent-{nr}")).unwrap()
+}
+
 fn claim(board: &Board, name: &AgentName) -> Option<Task> {
     let role = "coder";
     let claimant = Claimant { name, role };
     board.lock(name).unwrap().claim_next(claimant).unwrap()
-}
-
-fn complete(board: &Board, name: &AgentName, task: &Task) {
-    let mut locked = board.lock(name).unwrap();
-    drop(
-        locked
-            .complete(&task.id, name, task.work_version, None)
-            .unwrap(),
-    );
 }
 
 /// What any change of one JSON file under a lock costs: flock, read, parse, write beside, rename.
@@ -97,13 +117,15 @@ struct Bare {
 
 impl Bare {
     /// `files` files such as the board's tasks.
-    fn new(dir: &Path, like: &[u8], files: usize) -> Self {
-        std::fs::create_dir_all(dir).unwrap();
+    fn new(root: &Path, files: usize) -> Self {
+        let dir = root.join("bare");
+        let like = std::fs::read(root.join(".tasks/task_00000000.json")).unwrap();
+        std::fs::create_dir_all(&dir).unwrap();
         for nr in 0..files {
             let mut file = File::create(dir.join(format!("{nr}.json"))).unwrap();
-            file.write_all(like).unwrap();
+            file.write_all(&like).unwrap();
         }
-        Self::open(dir)
+        Self::open(&dir)
     }
 
     fn open(dir: &Path) -> Self {
@@ -115,7 +137,6 @@ impl Bare {
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the bare operation")]
     fn change(&self, nr: usize) {
         fs2::FileExt::lock_exclusive(&self.lock).unwrap();
         let path = self.dir.join(format!("{nr}.json"));
@@ -133,194 +154,175 @@ impl Bare {
     }
 }
 
-fn bare_like(root: &Path, files: usize) -> Bare {
-    let like = std::fs::read(root.join(".tasks/task_00000000.json")).unwrap();
-    Bare::new(&root.join("bare"), &like, files)
+/// Times `ours` and a bare change in turn, and prints the row.
+fn in_turn(spot: &Row, bare: &Bare, turns: usize, mut ours: impl FnMut(usize)) {
+    let (mut times, mut bares) = (Vec::new(), Vec::new());
+    for nr in 0..turns {
+        bares.push(timed(|| bare.change(nr)).0);
+        times.push(timed(|| ours(nr)).0);
+    }
+    let (ours, bare) = (median(&mut times), median(&mut bares));
+    spot.ratio(ours, bare, "µs");
 }
 
-fn at_ten_thousand(place: &Place) {
-    const TURNS: usize = 300;
-    let root = place.root();
-    let warm = fill(&root, 10_000);
-    let bare = bare_like(&root, TURNS);
-    let alice = AgentName::parse("alice").unwrap();
-    let (mut claims, mut completions) = (Vec::new(), Vec::new());
-    let (mut colds, mut bares) = (Vec::new(), Vec::new());
-    for nr in 0..TURNS {
-        bares.push(timed(|| bare.change(nr)).0);
-        let (took, task) = timed(|| claim(&warm, &alice).unwrap());
-        claims.push(took);
-        completions.push(timed(|| complete(&warm, &alice, &task)).0);
-        // Opening is part of a cold claim.
-        let (took, (cold, task)) = timed(|| {
-            let cold = board(&root);
-            let task = claim(&cold, &alice).unwrap();
-            (cold, task)
-        });
-        colds.push(took);
-        complete(&cold, &alice, &task);
+fn warm_claim(asked: &Asked, spot: &Row) {
+    let (root, turns) = (spot.root(), asked.times(600, 5));
+    let board = fill(&root, asked.times(10_000, 100));
+    let bare = Bare::new(&root, turns);
+    let names: Vec<AgentName> = (0..turns).map(agent).collect();
+    in_turn(spot, &bare, turns, |nr| {
+        claim(&board, &names[nr]).unwrap();
+    });
+}
+
+/// Opening the board is part of it.
+fn cold_claim(asked: &Asked, spot: &Row) {
+    let (root, turns) = (spot.root(), asked.times(600, 5));
+    drop(fill(&root, asked.times(10_000, 100)));
+    let bare = Bare::new(&root, turns);
+    let names: Vec<AgentName> = (0..turns).map(agent).collect();
+    in_turn(spot, &bare, turns, |nr| {
+        claim(&board(&root), &names[nr]).unwrap();
+    });
+}
+
+/// Of tasks claimed a while ago: a file that is replaced twice in one breath waits for the disk, whoever does it.
+fn completion(asked: &Asked, spot: &Row) {
+    let (root, turns) = (spot.root(), asked.times(600, 5));
+    let board = fill(&root, asked.times(10_000, 100));
+    let bare = Bare::new(&root, turns);
+    let claimed: Vec<(AgentName, Task)> = (0..turns)
+        .map(|nr| {
+            bare.change(nr);
+            (agent(nr), claim(&board, &agent(nr)).unwrap())
+        })
+        .collect();
+    in_turn(spot, &bare, turns, |nr| {
+        let (name, task) = &claimed[nr];
+        let mut locked = board.lock(name).unwrap();
+        let done = locked.complete(&task.id, name, task.work_version, None);
+        drop(done.unwrap());
+    });
+}
+
+fn growth(asked: &Asked, spot: &Row) {
+    const SMALL: usize = 100;
+    let boards = asked.times(5, 1);
+    let large = fill(&spot.root().join("large"), asked.times(100_000, 2 * SMALL));
+    let (mut on_small, mut on_large) = (Vec::new(), Vec::new());
+    for board in 0..boards {
+        let small = fill(&spot.root().join(format!("small-{board}")), SMALL);
+        for nr in 0..SMALL {
+            let name = agent(board * SMALL + nr);
+            on_large.push(timed(|| claim(&large, &name).unwrap()).0);
+            on_small.push(timed(|| claim(&small, &name).unwrap()).0);
+        }
     }
-    let bare = median(&mut bares);
-    let at = place.name;
-    row(
-        "warm claim at 10,000 tasks",
-        at,
-        median(&mut claims),
-        bare,
-        "µs",
-        "≤ 1.3",
-    );
-    row(
-        "cold claim at 10,000",
-        at,
-        median(&mut colds),
-        bare,
-        "µs",
-        "≤ 2",
-    );
-    row(
-        "complete at 10,000",
-        at,
-        median(&mut completions),
-        bare,
-        "µs",
-        "≤ 1.5",
-    );
-    one_shot(&root, at);
+    let (large, small) = (median(&mut on_large), median(&mut on_small));
+    spot.ratio(large, small, "µs");
+}
+
+/// Claims by several processes at once.
+fn claimers(asked: &Asked, spot: &Row) {
+    let tasks = asked.times(2_000, 24);
+    let (mut ours, mut bares) = (Vec::new(), Vec::new());
+    for round in 0..asked.times(3, 1) {
+        let root = spot.root().join(format!("{round}"));
+        let board = fill(&root, tasks);
+        drop(Bare::new(&root, tasks));
+        bares.push(rate(tasks, &root, "change"));
+        ours.push(rate(tasks, &root, "claim"));
+        let claimed: usize = (0..CLAIMERS)
+            .map(|nr| std::fs::read_to_string(root.join(format!("claimed-{nr}"))).unwrap())
+            .map(|count| count.parse::<usize>().unwrap())
+            .sum();
+        assert_eq!(claimed, tasks, "a task was claimed twice, or never");
+        assert_eq!(claim(&board, &agent(0)), None);
+    }
+    let (ours, bare) = (median(&mut ours), median(&mut bares));
+    spot.ratio(ours, bare, "/s");
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+fn rate(count: usize, root: &Path, what: &str) -> f64 {
+    let mut parts: Vec<part::Started> = (0..CLAIMERS)
+        .map(|nr| {
+            part::start(
+                what,
+                &[&root.to_string_lossy(), &nr.to_string(), &count.to_string()],
+            )
+        })
+        .collect();
+    part::ready(&mut parts);
+    let (took, ()) = timed(|| part::go_on(parts));
+    count as f64 / took * 1e6
+}
+
+fn claim_all(told: &[String]) {
+    let [root, nr, _] = told else { return };
+    let (root, mut claimed) = (Path::new(root), 0);
+    let board = board(root);
+    part::wait();
+    while claim(
+        &board,
+        &AgentName::parse(&format!("w{nr}-{claimed}")).unwrap(),
+    )
+    .is_some()
+    {
+        claimed += 1;
+    }
+    let mut count = File::create(root.join(format!("claimed-{nr}"))).unwrap();
+    write!(count, "{claimed}").unwrap();
+}
+
+fn change_share(told: &[String]) {
+    let [root, nr, count] = told else { return };
+    let bare = Bare::open(&Path::new(root).join("bare"));
+    let (first, count) = (nr.parse().unwrap(), count.parse().unwrap());
+    part::wait();
+    (first..count)
+        .step_by(CLAIMERS)
+        .for_each(|nr| bare.change(nr));
 }
 
 /// `lead task` as a process of its own.
-fn one_shot(root: &Path, at: &str) {
-    const TURNS: usize = 30;
+fn one_shot(asked: &Asked, spot: &Row) {
+    let (root, turns) = (spot.root(), asked.times(100, 2));
+    drop(fill(&root, asked.times(10_000, 100)));
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
-    for nr in 0..TURNS {
-        bare.push(timed(|| run(&mut Command::new("/bin/true"))).0);
-        let id = format!("task_{:08x}", 9_000 + nr);
+    for nr in 0..turns {
+        bare.push(timed(|| to_its_end(&mut Command::new("/bin/true"))).0);
         let mut lead = Command::new(env!("CARGO_BIN_EXE_lead"));
-        lead.args(["task", "cancel", &id, "--root"]).arg(root);
-        lead.env_clear().env("HOME", root);
-        ours.push(timed(|| run(&mut lead)).0);
+        lead.args(["task", "cancel", id(nr).as_str(), "--root"]);
+        lead.arg(&root).env_clear().env("HOME", &root);
+        ours.push(timed(|| to_its_end(&mut lead)).0);
     }
     let (ours, bare) = (median(&mut ours), median(&mut bare));
-    row(
-        "one-shot `lead task cancel` at 10,000 / `/bin/true`",
-        at,
-        ours,
-        bare,
-        "µs",
-        "≤ 3",
-    );
+    spot.ratio(ours, bare, "µs");
 }
 
-#[expect(clippy::disallowed_methods, reason = "a bench has no reaper")]
-fn run(command: &mut Command) {
+fn to_its_end(command: &mut Command) {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null());
     assert!(command.status().unwrap().success());
 }
 
-/// Claims by several at once, each with its own files open as processes have them.
-fn many_claimers(place: &Place) {
-    let root = place.root();
-    drop(fill(&root, CONTENDED));
-    let bare = bare_like(&root, CONTENDED);
-    let (mut ours, mut bares) = (Vec::new(), Vec::new());
-    let left = AtomicUsize::new(CONTENDED);
-    let claimed = AtomicUsize::new(0);
-    let (took, ()) = timed(|| {
-        std::thread::scope(|scope| {
-            for _ in 0..CLAIMERS {
-                scope.spawn(|| {
-                    let bare = Bare::open(&bare.dir);
-                    while let Ok(nr) =
-                        left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                            left.checked_sub(1)
-                        })
-                    {
-                        bare.change(nr);
-                    }
-                });
-            }
-        });
-    });
-    bares.push(rate(CONTENDED, took));
-    let (took, ()) = timed(|| {
-        std::thread::scope(|scope| {
-            for worker in 0..CLAIMERS {
-                let (root, claimed) = (&root, &claimed);
-                scope.spawn(move || {
-                    let board = board(root);
-                    // A name for each claim: nobody may have two tasks.
-                    for nr in 0.. {
-                        let name = AgentName::parse(&format!("w{worker}-{nr}")).unwrap();
-                        if claim(&board, &name).is_none() {
-                            break;
-                        }
-                        claimed.fetch_add(1, Ordering::SeqCst);
-                    }
-                });
-            }
-        });
-    });
-    ours.push(rate(CONTENDED, took));
-    assert_eq!(claimed.into_inner(), CONTENDED, "a task was claimed twice");
-    let (ours, bare) = (median(&mut ours), median(&mut bares));
-    row(
-        "8 claimers, 2,000 tasks",
-        place.name,
-        ours,
-        bare,
-        "/s",
-        "≥ 0.75",
-    );
+fn memory(asked: &Asked, spot: &Row) {
+    let root = spot.root();
+    drop(fill(&root, asked.times(100_000, 100)));
+    let part = part::start("know", &[&root.to_string_lossy()]);
+    let resident = part.said("VmRSS:");
+    spot.fact(&resident);
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a few thousand")]
-fn rate(count: usize, micros: f64) -> f64 {
-    count as f64 / micros * 1e6
-}
-
-/// A claim on a large board against one on a small board; and what a process that knows the large one weighs.
-fn growth(place: &Place) {
-    const TURNS: usize = 200;
-    let alice = AgentName::parse("alice").unwrap();
-    let (small_root, large_root) = (place.root().join("small"), place.root().join("large"));
-    let (small, large) = (fill(&small_root, 100), fill(&large_root, 100_000));
-    let (mut on_small, mut on_large) = (Vec::new(), Vec::new());
-    for turn in 0..TURNS {
-        let (took, task) = timed(|| claim(&large, &alice).unwrap());
-        on_large.push(took);
-        complete(&large, &alice, &task);
-        // The small one would run out.
-        if turn < 90 {
-            let (took, task) = timed(|| claim(&small, &alice).unwrap());
-            on_small.push(took);
-            complete(&small, &alice, &task);
-        }
-    }
-    let (large, small) = (median(&mut on_large), median(&mut on_small));
-    row(
-        "claim at 100,000 / at 100",
-        place.name,
-        large,
-        small,
-        "µs",
-        "≤ 1.3",
-    );
-    let mut told = Command::new(std::env::current_exe().unwrap());
-    told.arg("--memory-of").arg(&large_root);
-    #[expect(clippy::disallowed_methods, reason = "a bench has no reaper")]
-    let told = told.output().unwrap();
-    print!("{}", String::from_utf8_lossy(&told.stdout));
-}
-
-/// In a process of its own, which then knows every task.
-fn tell_memory(root: &Path) {
-    let board = board(root);
+fn know_all(told: &[String]) {
+    let board = board(Path::new(&told[0]));
     assert!(board.cycles().unwrap().is_empty());
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     println!(
-        "| memory that knows 100,000 tasks | tmpfs | {} | – | – | ≤ 100 MiB |",
-        resident.unwrap_or("unknown").trim()
+        "{}",
+        status
+            .lines()
+            .find(|line| line.starts_with("VmRSS:"))
+            .unwrap()
     );
 }

@@ -13,7 +13,7 @@ pub use compaction::Compaction;
 pub use dialogue::Dialogue;
 pub use estimate::Estimate;
 pub use message::{Block, Message, Role, ToolCall, ToolSpec, Usage, words};
-pub use replay::{LastMail, Replay, content_hash};
+pub use replay::{ContentHash, LastMail, Replay, content_hash, text_hash};
 pub use transcript::{MailRecord, Record, Transcript};
 
 #[cfg(test)]

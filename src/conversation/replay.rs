@@ -18,7 +18,7 @@ pub struct Replay {
     /// Mail that was taken in but never put before the model, control messages included; in order.
     pub pending_mail: Vec<Value>,
     /// Ids of all mail ever taken in, with the [`content_hash`] of each.
-    pub known_mail: HashMap<String, String>,
+    pub known_mail: HashMap<String, ContentHash>,
     /// The last mail record, to finish a take-in that a crash cut short.
     pub last_mail: Option<LastMail>,
     /// The notes of the assistant records, in order.
@@ -49,14 +49,21 @@ pub struct LastMail {
     pub first: String,
 }
 
-/// SHA-256, in hex, of a message's `content`: of the text itself, or of the JSON of what is no text.
-pub fn content_hash(message: &Value) -> String {
-    let digest = match message.get("content") {
-        Some(Value::String(text)) => Sha256::digest(text),
-        Some(other) => Sha256::digest(other.to_string()),
-        None => Sha256::digest(""),
-    };
-    format!("{digest:x}")
+/// SHA-256 of a message's `content`: of the text itself, or of the JSON of what is no text.
+pub type ContentHash = [u8; 32];
+
+/// The hash of a message's content.
+pub fn content_hash(message: &Value) -> ContentHash {
+    match message.get("content") {
+        Some(Value::String(text)) => text_hash(text),
+        Some(other) => text_hash(&other.to_string()),
+        None => text_hash(""),
+    }
+}
+
+/// The same of a content that is a text.
+pub fn text_hash(content: &str) -> ContentHash {
+    Sha256::digest(content).into()
 }
 
 impl LastMail {

@@ -8,7 +8,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::dialogue::INTERRUPTED_CALL;
 use super::replay::{Replay, Replaying};
@@ -162,6 +162,22 @@ impl Transcript {
             path: self.path.clone(),
             source: error.into(),
         })?;
+        self.appender.append(&line)
+    }
+
+    /// Appends a [`Record::Mail`] under the same rules; each of `messages` is a JSON object without a newline, kept as it
+    /// is written.
+    pub fn append_mail(
+        &mut self,
+        messages: &[Vec<u8>],
+        bytes: u64,
+        hash: &str,
+    ) -> Result<(), StoreError> {
+        let mut line = br#"{"type":"mail","messages":["#.to_vec();
+        line.extend_from_slice(&messages.join(&b','));
+        let rest = json!({ "bytes": bytes, "hash": hash, "at": Timestamp::now() }).to_string();
+        line.extend_from_slice(b"],");
+        line.extend_from_slice(&rest.as_bytes()[1..]);
         self.appender.append(&line)
     }
 

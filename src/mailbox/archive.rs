@@ -5,8 +5,6 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use serde_json::{Value, json};
-
 use super::Message;
 use super::file;
 use super::message::MAX_MESSAGE;
@@ -19,41 +17,45 @@ use crate::store::{Durability, StoreError};
 /// Longest line of an archive, in bytes: a content that was no text is longer as the text of its JSON.
 const MAX_LINE: usize = 4 * MAX_MESSAGE;
 
-/// Appends `messages`, all in one write.
+/// The key that an archive's line has besides the message's own.
+pub(super) const ACKNOWLEDGED: &str = "acknowledgedAt";
+
+/// Appends `messages`, each a JSON object without a newline and without [`ACKNOWLEDGED`], all in one write.
 pub(super) fn append<'a>(
     path: &Path,
-    messages: impl IntoIterator<Item = &'a Value>,
+    messages: impl IntoIterator<Item = &'a [u8]>,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let lines: Vec<Vec<u8>> = messages
-        .into_iter()
-        .map(|message| {
-            let mut line = message.clone();
-            line["acknowledgedAt"] = json!(at);
-            line.to_string().into_bytes()
-        })
-        .collect();
+    let end = format!(",\"{ACKNOWLEDGED}\":\"{at}\"}}\n");
+    let mut lines = Vec::new();
+    for message in messages {
+        if let Some(fields) = message.strip_suffix(b"}") {
+            lines.extend_from_slice(fields);
+            lines.extend_from_slice(end.as_bytes());
+        }
+    }
     if lines.is_empty() {
         return Ok(());
     }
     let file = jsonl::open_append(path, Durability::Process)?;
-    let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
-    jsonl::append_lines(&file, path, &lines).map(drop)
+    jsonl::append_block(&file, path, lines)
 }
 
 /// Appends those of `messages` that the archive does not hold. Reads all of it: this is for after a crash.
 pub(super) fn append_missing(
     path: &Path,
-    messages: &[Value],
+    messages: &[Vec<u8>],
     owner: &AgentName,
 ) -> Result<(), StoreError> {
     let there: HashSet<String> = read(path, owner)?
         .into_iter()
         .map(|message| message.id)
         .collect();
-    let is_missing =
-        |message: &&Value| message["id"].as_str().is_some_and(|id| !there.contains(id));
-    append(path, messages.iter().filter(is_missing), Timestamp::now())
+    let is_missing = |message: &&[u8]| {
+        parse(message, 0, owner, 0).is_ok_and(|parsed| !there.contains(&parsed.message.id))
+    };
+    let messages = messages.iter().map(Vec::as_slice);
+    append(path, messages.filter(is_missing), Timestamp::now())
 }
 
 /// How much of an archive's end is looked at for what was said lately, in bytes.

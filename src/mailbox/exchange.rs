@@ -126,10 +126,10 @@ mod tests {
             message
         };
         let first = said(&ann, &bob, Kind::Message);
-        let archived = serde_json::json!(first);
+        let archived = serde_json::to_vec(&first).unwrap();
         archive::append(
             &workspace.archive(&bob),
-            [&archived],
+            [archived.as_slice()],
             crate::clock::Timestamp::from_ms(1),
         )
         .unwrap();

@@ -6,8 +6,8 @@
 use std::cmp::Ordering;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -23,12 +23,54 @@ use crate::workspace::Workspace;
 /// How much of a mailbox is held at once while hashing.
 const BLOCK: usize = 64 * 1024;
 
-/// A locked mailbox.
+/// A mailbox locked by its owner.
 #[must_use]
 #[derive(Debug)]
 pub(super) struct LockedFile<'a> {
     path: &'a Path,
     lock: FileLock,
+}
+
+/// Mailboxes kept open from one sending to the next. Each is taken out for as long as it is locked: two locks on one
+/// open file would not exclude each other.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Mutex<Vec<(PathBuf, Arc<LockFile>)>>);
+
+/// How many stay open.
+const MOST_KEPT: usize = 8;
+
+impl Kept {
+    /// Locks the mailbox at `path`, made if it is missing, for appending.
+    ///
+    /// One that was kept is still the file at `path`, so the way to it need not be looked at again.
+    fn lock(&self, workspace: &Workspace, path: &Path) -> Result<FileLock, SendError> {
+        if let Some(file) = self.take(path)
+            && let Some(lock) = FileLock::still(file, path, LOCK_WAIT)?
+        {
+            return Ok(lock);
+        }
+        is_plain_above(workspace)?;
+        Ok(FileLock::exclusive_append(path, LOCK_WAIT)?)
+    }
+
+    fn take(&self, path: &Path) -> Option<Arc<LockFile>> {
+        let mut files = self.files();
+        let nr = files.iter().position(|(kept, _)| kept == path)?;
+        Some(files.swap_remove(nr).1)
+    }
+
+    /// Keeps a file that is not locked any more.
+    fn put(&self, path: &Path, file: Arc<LockFile>) {
+        let mut files = self.files();
+        if files.len() == MOST_KEPT {
+            files.remove(0);
+        }
+        files.push((path.to_path_buf(), file));
+    }
+
+    fn files(&self) -> MutexGuard<'_, Vec<(PathBuf, Arc<LockFile>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Appends `line` to the mailbox at `path`; synced when this returns. The sync comes after the unlock, so that senders do
@@ -38,19 +80,20 @@ pub(super) fn append(
     path: &Path,
     line: &[u8],
     durability: Durability,
+    kept: &Kept,
 ) -> Result<(), SendError> {
-    no_link_above(workspace, path)?;
-    let lock = FileLock::exclusive_append(path, LOCK_WAIT)?;
-    let begin = jsonl::append_line(lock.file(), path, line)?;
+    let lock = kept.lock(workspace, path)?;
+    let begin = jsonl::append_locked(&lock, path, line)?;
     let file = lock.kept();
     drop(lock);
     fault::here(Point::MailAppended);
     // The directory was synced when the lock made the file.
-    let synced = atomic::sync_data(file.file(), path, durability);
-    if synced.is_err() {
+    if let Err(error) = atomic::sync_data(file.file(), path, durability) {
         take_back(file, path, begin, line);
+        return Err(error.into());
     }
-    Ok(synced?)
+    kept.put(path, file);
+    Ok(())
 }
 
 /// Takes back a line that could not be synced, unless its reader was quicker. If that fails too the line stays: the
@@ -61,16 +104,16 @@ fn take_back(file: Arc<LockFile>, path: &Path, begin: u64, line: &[u8]) {
     }
 }
 
-/// Refuses a directory of mailboxes that leads elsewhere; answers whether the mailbox is still to be made.
-fn no_link_above(workspace: &Workspace, path: &Path) -> Result<bool, StoreError> {
+/// Refuses a directory of mailboxes that leads elsewhere; answers whether there is one.
+fn is_plain_above(workspace: &Workspace) -> Result<bool, StoreError> {
     let dir = workspace.mailboxes_dir();
     match dir.symlink_metadata() {
-        Ok(found) if found.is_dir() => Ok(path.symlink_metadata().is_err()),
+        Ok(found) if found.is_dir() => Ok(true),
         Ok(_) => {
             let error = io::Error::new(io::ErrorKind::NotADirectory, "it is not a plain directory");
             Err(StoreError::new("keep mail in", &dir, error))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(StoreError::new("look at", &dir, error)),
     }
 }
@@ -81,8 +124,8 @@ pub(super) fn make(
     path: &Path,
     durability: Durability,
 ) -> Result<(), StoreError> {
-    if no_link_above(workspace, path)? {
-        drop(LockedFile::lock(path)?);
+    if !is_plain_above(workspace)? || path.symlink_metadata().is_err() {
+        drop(LockedFile::lock(path, None)?);
         atomic::sync_parent(path, durability)?;
     }
     Ok(())
@@ -127,10 +170,19 @@ pub(super) fn read_unlocked_from(
 }
 
 impl<'a> LockedFile<'a> {
-    /// Locks the mailbox at `path`, made if it is missing.
-    pub(super) fn lock(path: &'a Path) -> Result<Self, StoreError> {
-        let lock = FileLock::exclusive(path, LOCK_WAIT).map_err(LockError::into_store)?;
+    /// Locks the mailbox at `path`, made if it is missing; `kept` is what an earlier [`Self::leave`] left open.
+    pub(super) fn lock(path: &'a Path, kept: Option<Arc<LockFile>>) -> Result<Self, StoreError> {
+        let lock = match kept {
+            Some(file) => FileLock::exclusive_again(file, path, LOCK_WAIT),
+            None => FileLock::exclusive(path, LOCK_WAIT),
+        };
+        let lock = lock.map_err(LockError::into_store)?;
         Ok(Self { path, lock })
+    }
+
+    /// Unlocks; the file stays open.
+    pub(super) fn leave(self) -> Arc<LockFile> {
+        self.lock.kept()
     }
 
     /// The whole lines.

@@ -10,18 +10,19 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::batch::Batch;
 use super::file::{self, LockedFile};
 use super::message::MAX_MESSAGE;
 use super::{Message, archive};
 use crate::clock::{self, Timestamp};
-use crate::conversation::{LastMail, MailRecord, Record, Replay, Transcript};
+use crate::conversation::{ContentHash, LastMail, Record, Replay, Transcript};
 use crate::ids::AgentName;
 use crate::store::fault::{self, Point};
-use crate::store::jsonl::Chunk;
+use crate::store::lock::LockFile;
 use crate::store::{Durability, StoreError, quarantine};
 use crate::workspace::Workspace;
 
@@ -51,10 +52,12 @@ pub struct Inbox {
     archive: PathBuf,
     quarantine: PathBuf,
     /// Ids of all mail ever taken in, with each content's hash.
-    known: HashMap<String, String>,
+    known: HashMap<String, ContentHash>,
     durability: Durability,
     /// What is recorded but perhaps not yet archived and out of the mailbox.
     unfinished: Option<Unfinished>,
+    /// The mailbox, left open.
+    kept: Option<Arc<LockFile>>,
 }
 
 /// A front of the mailbox that is recorded.
@@ -62,8 +65,8 @@ pub struct Inbox {
 struct Unfinished {
     /// Its record.
     from: LastMail,
-    /// The messages that were recorded from it, and perhaps earlier ones.
-    messages: Vec<Value>,
+    /// The JSON of the messages that were recorded from it, and perhaps of earlier ones.
+    messages: Vec<Vec<u8>>,
     /// It may be half blank.
     blanking: bool,
 }
@@ -77,7 +80,11 @@ impl Unfinished {
         let (blanking, blank) = (says(BLANKING), says(BLANK));
         (!blank).then(|| Self {
             from,
-            messages: replay.pending_mail.clone(),
+            messages: replay
+                .pending_mail
+                .iter()
+                .map(|message| message.to_string().into_bytes())
+                .collect(),
             blanking,
         })
     }
@@ -101,10 +108,11 @@ impl Inbox {
             known: replay.known_mail.clone(),
             durability,
             unfinished: Unfinished::of(replay),
+            kept: None,
         };
         file::make(workspace, &inbox.path, durability)?;
         let path = inbox.path.clone();
-        inbox.finish(&LockedFile::lock(&path)?, transcript)?;
+        inbox.finish(&LockedFile::lock(&path, None)?, transcript)?;
         Ok(inbox)
     }
 
@@ -117,30 +125,27 @@ impl Inbox {
             return Ok(Intake::default());
         }
         let path = self.path.clone();
-        let mailbox = LockedFile::lock(&path)?;
+        let mailbox = LockedFile::lock(&path, self.kept.take())?;
         self.finish(&mailbox, transcript)?;
         let chunk = mailbox.read()?;
         // Blanked lines before a torn one stay: to overwrite them again would wake the owner for nothing, again and again.
         if chunk.lines.is_empty() && (chunk.end == 0 || chunk.torn > 0) {
             return Ok(Intake::default());
         }
-        let batch = Batch::sort(&chunk.lines, &self.known, &self.owner, clock::now_ms());
+        let mut batch = Batch::sort(chunk.lines, &self.known, &self.owner, clock::now_ms());
         self.quarantine(&mailbox, &batch)?;
         fault::here(Point::MailRead);
-        self.record(&mailbox, &chunk, &batch, transcript)?;
-        if let Err(error) = self.clear(&mailbox, &chunk, &batch, transcript) {
+        self.record(&mailbox, chunk.end, &mut batch, transcript)?;
+        if let Err(error) = self.clear(&mailbox, chunk.end, &batch, transcript) {
             tracing::warn!(%error, source = %error.source, "mail is taken in but still in the mailbox");
         }
+        self.kept = Some(mailbox.leave());
         for note in &batch.notes {
             tracing::info!(owner = %self.owner, "{note}");
         }
         Ok(Intake {
             damaged: batch.damaged(&self.owner),
-            messages: batch
-                .messages
-                .into_iter()
-                .map(|(message, _)| message)
-                .collect(),
+            messages: batch.messages,
         })
     }
 
@@ -170,44 +175,32 @@ impl Inbox {
         Ok(())
     }
 
-    /// The step that makes the messages delivered.
+    /// The step that makes the messages delivered; `end` is how much of the mailbox they come from.
     fn record(
         &mut self,
         mailbox: &LockedFile<'_>,
-        chunk: &Chunk,
-        batch: &Batch,
+        end: u64,
+        batch: &mut Batch,
         transcript: &mut Transcript,
     ) -> Result<(), StoreError> {
-        if batch.messages.is_empty() {
+        let Some(first) = batch.messages.first() else {
             return Ok(());
-        }
-        let hash = mailbox.hash(chunk.end)?.ok_or_else(|| {
+        };
+        let hash = mailbox.hash(end)?.ok_or_else(|| {
             StoreError::new("read", &self.path, std::io::ErrorKind::UnexpectedEof.into())
         })?;
-        let record = MailRecord {
-            messages: batch
-                .messages
-                .iter()
-                .map(|(message, _)| json!(message))
-                .collect(),
-            bytes: chunk.end,
-            hash,
-            at: Timestamp::now(),
-        };
-        let from = LastMail::of(&record);
-        let messages = record.messages.clone();
-        transcript.append(&Record::Mail(record))?;
+        transcript.append_mail(&batch.lines, end, &hash)?;
         fault::here(Point::MailRecorded);
         self.unfinished = Some(Unfinished {
-            from,
-            messages,
+            from: LastMail {
+                bytes: end,
+                hash,
+                first: first.id.clone(),
+            },
+            messages: std::mem::take(&mut batch.lines),
             blanking: false,
         });
-        let new = batch
-            .messages
-            .iter()
-            .map(|(message, hash)| (message.id.clone(), hash.clone()));
-        self.known.extend(new);
+        self.known.extend(batch.ids.drain());
         Ok(())
     }
 
@@ -215,17 +208,18 @@ impl Inbox {
     fn clear(
         &mut self,
         mailbox: &LockedFile<'_>,
-        chunk: &Chunk,
+        end: u64,
         batch: &Batch,
         transcript: &mut Transcript,
     ) -> Result<(), StoreError> {
         let recorded = self.unfinished.iter().flat_map(|taken| &taken.messages);
+        let recorded = recorded.map(Vec::as_slice);
         archive::append(&self.archive, recorded, Timestamp::now())?;
         fault::here(Point::MailArchived);
         if batch.anonymous {
             self.blank(mailbox, transcript)?;
         }
-        mailbox.empty(chunk.end)?;
+        mailbox.empty(end)?;
         fault::here(Point::MailEmptied);
         self.unfinished = None;
         Ok(())
@@ -281,12 +275,7 @@ impl Inbox {
 /// Messages that wait in `agent`'s mailbox, without taking them in; unreadable lines are skipped.
 pub fn waiting(workspace: &Workspace, agent: &AgentName) -> Result<Vec<Message>, StoreError> {
     let chunk = file::read_unlocked(&workspace.mailbox(agent), MAX_MESSAGE)?;
-    let batch = Batch::sort(&chunk.lines, &HashMap::new(), agent, clock::now_ms());
-    Ok(batch
-        .messages
-        .into_iter()
-        .map(|(message, _)| message)
-        .collect())
+    Ok(Batch::sort(chunk.lines, &HashMap::new(), agent, clock::now_ms()).messages)
 }
 
 /// Messages that `agent` has taken in, from its archive, oldest first.

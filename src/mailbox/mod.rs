@@ -6,6 +6,7 @@ pub mod exchange;
 mod file;
 pub mod inbox;
 pub mod message;
+mod ours;
 mod parse;
 pub mod post;
 mod strict;

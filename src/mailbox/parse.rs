@@ -6,15 +6,15 @@
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::{Kind, Message, strict};
+use super::{Kind, Message, ours, strict};
 use crate::clock::Timestamp;
 use crate::ids::AgentName;
 
 /// Longest id of a foreign message that is kept, in bytes; a longer one is replaced as if it were missing.
-const MAX_ID: usize = 128;
+pub(super) const MAX_ID: usize = 128;
 
 /// Below this a number is seconds, from it on milliseconds since 1970 (the year 5138, and March 1973).
-const FIRST_MILLISECONDS: f64 = 1e11;
+pub(super) const FIRST_MILLISECONDS: u64 = 100_000_000_000;
 
 /// What a line holds.
 #[derive(Debug, PartialEq)]
@@ -23,6 +23,8 @@ pub(super) struct Parsed {
     pub(super) message: Message,
     /// Whether the line brought no id: it was made from the line's bytes and place.
     pub(super) anonymous: bool,
+    /// Whether the line, as it is, is what we would write for the message.
+    pub(super) ours: bool,
 }
 
 /// What is wrong with a line of a mailbox or an archive.
@@ -33,6 +35,23 @@ pub fn line_fault(line: &[u8]) -> Option<String> {
 /// Reads the line `bytes`, which stood at the offset `place` of `owner`'s mailbox. `now` stands in for a missing time.
 /// `Err` says what is wrong with it.
 pub(super) fn parse(
+    bytes: &[u8],
+    place: u64,
+    owner: &AgentName,
+    now: u64,
+) -> Result<Parsed, String> {
+    match ours::read(bytes) {
+        Some(message) => Ok(Parsed {
+            message,
+            anonymous: false,
+            ours: true,
+        }),
+        None => parse_any(bytes, place, owner, now),
+    }
+}
+
+/// The same for a line of whatever making.
+pub(super) fn parse_any(
     bytes: &[u8],
     place: u64,
     owner: &AgentName,
@@ -84,6 +103,7 @@ pub(super) fn parse(
     Ok(Parsed {
         message,
         anonymous: own_id.is_none(),
+        ours: false,
     })
 }
 
@@ -126,8 +146,9 @@ fn time(value: Option<Value>) -> Option<u64> {
         Value::String(text) => Timestamp::parse(&text).map(Timestamp::as_ms),
         Value::Number(number) => {
             let given = number.as_f64().filter(|given| *given >= 0.0)?;
-            if given >= FIRST_MILLISECONDS {
-                number.as_u64().or(Some(whole(given)))
+            let ms = number.as_u64().unwrap_or(whole(given));
+            if ms >= FIRST_MILLISECONDS {
+                Some(ms)
             } else {
                 Some(whole(given * 1000.0))
             }

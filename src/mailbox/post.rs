@@ -1,5 +1,8 @@
 //! Sending (SPEC §4.3).
 
+use std::sync::Arc;
+
+use super::file::Kept;
 use super::message::MAX_MESSAGE;
 use super::{Message, file};
 use crate::ids::{self, AgentName};
@@ -98,6 +101,7 @@ pub enum Sent {
 pub struct Post {
     workspace: Workspace,
     durability: Durability,
+    kept: Arc<Kept>,
 }
 
 impl Post {
@@ -106,6 +110,7 @@ impl Post {
         Self {
             workspace,
             durability,
+            kept: Arc::default(),
         }
     }
 
@@ -158,7 +163,7 @@ impl Post {
                 limit: MAX_MESSAGE,
             });
         }
-        file::append(&self.workspace, &path, &line, self.durability)
+        file::append(&self.workspace, &path, &line, self.durability, &self.kept)
     }
 }
 

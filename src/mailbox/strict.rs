@@ -10,7 +10,8 @@ pub(super) fn from_slice(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice::<Strict>(bytes).map(|strict| strict.0)
 }
 
-struct Strict(Value);
+/// A value in which no object repeats a key.
+pub(super) struct Strict(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {

@@ -1,7 +1,7 @@
 //! Line files: append of one write, torn tails healed, reading of whole lines only.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, BufRead};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,14 @@ pub fn append_line(file: &File, path: &Path, line: &[u8]) -> Result<u64, StoreEr
     append_lines(file, path, &[line])
 }
 
+/// The same for a file just locked, which tells where it ends.
+pub fn append_locked(lock: &FileLock, path: &Path, line: &[u8]) -> Result<u64, StoreError> {
+    let end = lock.length();
+    let torn = ends_torn(lock.file(), end).map_err(StoreError::of("read", path))?;
+    write_lines(lock.file(), path, &[line], end, torn)?;
+    Ok(end + u64::from(torn))
+}
+
 /// Appends several lines in one write, under the same rules; the offset is that of the first.
 pub fn append_lines(file: &File, path: &Path, lines: &[&[u8]]) -> Result<u64, StoreError> {
     let end = file
@@ -32,6 +40,18 @@ pub fn append_lines(file: &File, path: &Path, lines: &[&[u8]]) -> Result<u64, St
     let torn = ends_torn(file, end).map_err(StoreError::of("read", path))?;
     write_lines(file, path, lines, end, torn)?;
     Ok(end + u64::from(torn))
+}
+
+/// The same for lines that stand in `block` already, each with its newline.
+pub fn append_block(file: &File, path: &Path, mut block: Vec<u8>) -> Result<(), StoreError> {
+    let end = file
+        .metadata()
+        .map_err(StoreError::of("look at", path))?
+        .len();
+    if ends_torn(file, end).map_err(StoreError::of("read", path))? {
+        block.insert(0, b'\n');
+    }
+    write_once(file, &block, end).map_err(StoreError::of("append to", path))
 }
 
 /// The same for a caller who knows that the file ends at `end`, with a newline or at its beginning.
@@ -170,7 +190,7 @@ impl Appender {
     pub fn append_shared(&mut self, line: &[u8]) -> Result<(), StoreError> {
         let lock = FileLock::exclusive_append(&self.path, LOCK_WAIT)
             .map_err(super::lock::LockError::into_store)?;
-        append_line(lock.file(), &self.path, line)?;
+        append_locked(&lock, &self.path, line)?;
         drop(lock);
         atomic::sync_data(&self.file, &self.path, self.durability)
     }
@@ -282,7 +302,7 @@ impl Splitter {
     }
 
     pub(super) fn feed(&mut self, mut block: &[u8]) {
-        while let Some(newline) = block.iter().position(|byte| *byte == b'\n') {
+        while let Some(newline) = first_newline(block) {
             self.hold(&block[..newline]);
             self.finish();
             block = &block[newline + 1..];
@@ -315,4 +335,11 @@ impl Splitter {
             self.chunk.lines.push(Line::Whole { offset, bytes });
         }
     }
+}
+
+/// Where the first newline is; the standard library's reader looks at many bytes at a time.
+fn first_newline(bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    let last = rest.skip_until(b'\n').ok()?.checked_sub(1)?;
+    (bytes[last] == b'\n').then_some(last)
 }

@@ -80,12 +80,14 @@ impl LockError {
 #[derive(Debug)]
 pub struct FileLock {
     file: Arc<LockFile>,
+    length: u64,
 }
 
 /// An open lock file, locked or not.
 #[derive(Debug)]
 pub struct LockFile {
     file: File,
+    append: bool,
     device: u64,
     inode: u64,
 }
@@ -109,13 +111,22 @@ impl FileLock {
         path: &Path,
         wait: Duration,
     ) -> Result<Self, LockError> {
+        let append = file.append;
+        match Self::still(file, path, wait)? {
+            Some(lock) => Ok(lock),
+            None => Self::take(path, append, wait),
+        }
+    }
+
+    /// The same; `None` if another file is at `path` by now.
+    pub fn still(
+        file: Arc<LockFile>,
+        path: &Path,
+        wait: Duration,
+    ) -> Result<Option<Self>, LockError> {
         let deadline = clock::instant() + wait;
         let lock = Self::within(file, path, deadline)?.ok_or_else(|| busy(path, wait))?;
-        if lock.is_at(path)? {
-            return Ok(lock);
-        }
-        drop(lock);
-        Self::exclusive(path, wait)
+        Ok(lock.checked(path)?)
     }
 
     /// The locked file for [`Self::exclusive_again`]; it stays open when the lock is dropped.
@@ -130,10 +141,7 @@ impl FileLock {
             if !flock_now(&file.file, path)? {
                 return Ok(None);
             }
-            let lock = Self {
-                file: Arc::new(file),
-            };
-            if lock.is_at(path)? {
+            if let Some(lock) = Self::on(Arc::new(file)).checked(path)? {
                 return Ok(Some(lock));
             }
         }
@@ -144,12 +152,17 @@ impl FileLock {
         &self.file.file
     }
 
+    /// How long the file was when it was locked, in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     fn take(path: &Path, append: bool, wait: Duration) -> Result<Self, LockError> {
         let deadline = clock::instant() + wait;
         loop {
             let file = Arc::new(open(path, append)?);
             let lock = Self::within(file, path, deadline)?.ok_or_else(|| busy(path, wait))?;
-            if lock.is_at(path)? {
+            if let Some(lock) = lock.checked(path)? {
                 return Ok(lock);
             }
             if clock::instant() > deadline {
@@ -164,19 +177,31 @@ impl FileLock {
         deadline: Instant,
     ) -> Result<Option<Self>, LockError> {
         if flock_soon(&file.file, path)? {
-            Ok(Some(Self { file }))
+            Ok(Some(Self::on(file)))
         } else {
             wait_for(file, path, deadline)
         }
     }
 
-    /// Whether the locked file is still the one at `path`: whoever opened it before a replacement locked a dead file.
-    fn is_at(&self, path: &Path) -> Result<bool, StoreError> {
-        match path.symlink_metadata() {
-            Ok(there) => Ok(self.file.inode == there.ino() && self.file.device == there.dev()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(StoreError::new("look at", path, error)),
+    fn on(file: Arc<LockFile>) -> Self {
+        Self { file, length: 0 }
+    }
+
+    /// The lock, if the locked file is still the one at `path`: whoever opened it before a replacement locked a dead file.
+    fn checked(mut self, path: &Path) -> Result<Option<Self>, StoreError> {
+        let there = match path.symlink_metadata() {
+            Ok(there) => there,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::new("look at", path, error)),
+        };
+        if self.file.inode != there.ino() || self.file.device != there.dev() {
+            return Ok(None);
         }
+        if let Some(what) = read::not_plain(&there) {
+            return Err(not_lockable(path, what));
+        }
+        self.length = there.len();
+        Ok(Some(self))
     }
 }
 
@@ -186,9 +211,10 @@ impl LockFile {
         &self.file
     }
 
-    fn new(file: File, found: &Metadata) -> Self {
+    fn new(file: File, append: bool, found: &Metadata) -> Self {
         Self {
             file,
+            append,
             device: found.dev(),
             inode: found.ino(),
         }
@@ -228,10 +254,8 @@ pub fn wait_until_free(path: &Path) -> Result<(), LockError> {
         retrying(|| fs2::FileExt::lock_shared(&file)).map_err(|error| refused(path, error))?;
         // Its drop unlocks.
         let found = file.metadata().map_err(StoreError::of("look at", path))?;
-        let probe = FileLock {
-            file: Arc::new(LockFile::new(file, &found)),
-        };
-        if probe.is_at(path)? {
+        let probe = FileLock::on(Arc::new(LockFile::new(file, false, &found)));
+        if probe.checked(path)?.is_some() {
             return Ok(());
         }
     }
@@ -349,7 +373,7 @@ fn open(path: &Path, append: bool) -> Result<LockFile, StoreError> {
     let metadata = file.metadata().map_err(StoreError::of("look at", path))?;
     match read::not_plain(&metadata) {
         Some(what) => Err(not_lockable(path, what)),
-        None => Ok(LockFile::new(file, &metadata)),
+        None => Ok(LockFile::new(file, append, &metadata)),
     }
 }
 
@@ -407,7 +431,7 @@ fn wait_for(
         .stack_size(128 * 1024)
         .spawn(move || {
             let taken = retrying(|| fs2::FileExt::lock_exclusive(&file.file));
-            send.send(taken.map(|()| FileLock { file })).ok();
+            send.send(taken.map(|()| FileLock::on(file))).ok();
         });
     if let Err(error) = waiter {
         return Err(StoreError::new("start a thread to lock", path, error).into());

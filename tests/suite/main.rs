@@ -21,6 +21,7 @@ mod job;
 mod lead;
 mod mailbox;
 mod model;
+mod performance;
 mod policy;
 mod process;
 mod real;
