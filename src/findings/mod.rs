@@ -11,6 +11,7 @@ pub mod ground;
 pub mod judge;
 pub mod mend;
 pub mod survey;
+pub mod trees;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ mod tests;
 pub use eye::Eye;
 pub use ground::{Fate, Ground, Left};
 pub use survey::{Finding, Remedy, damaged, survey};
+pub use trees::worktrees;
 
 use crate::board::Board;
 use crate::request::Requests;

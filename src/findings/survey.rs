@@ -1,6 +1,6 @@
 //! All findings of a workspace. Reads only; what is to be done about each is named, not done.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use super::Books;
 use super::files::{self, Kept, LineFile, What};
 use super::ground::{Fate, Ground, Left, ReadFailed};
 use super::judge::{BadLine, Depth, Fault, judge};
+use super::trees;
 use crate::board::Entry;
 use crate::ids::{AgentName, RequestId, TaskId};
 use crate::request::{RequestKind, RequestStatus};
 use crate::store::watch::Stamp;
-use crate::worktree;
 
 /// Something that is not in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +99,7 @@ pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
     let open = ground.open_tasks().count();
     survey.look("owners", open, owners(&ground));
     survey.look("dependencies", open, dependencies(books, &ground));
-    survey.look("worktrees", open, worktrees(books, &ground));
+    survey.look("worktrees", open, trees::worktrees(books, &ground));
     survey.look("team", ground.members.len(), team(&ground));
     survey.look("questions", ground.requests.len(), questions(&ground));
     Ok(survey)
@@ -280,23 +280,6 @@ fn dependencies(books: Books<'_>, ground: &Ground) -> Vec<Finding> {
     missing.chain(cycles).collect()
 }
 
-fn worktrees(books: Books<'_>, ground: &Ground) -> Vec<Finding> {
-    let mut known: HashMap<&str, Result<(), String>> = HashMap::new();
-    let mut found = Vec::new();
-    for task in ground.open_tasks() {
-        let Some(name) = &task.worktree else { continue };
-        let usable = known
-            .entry(name.as_str())
-            .or_insert_with(|| worktree::usable(books.workspace, name));
-        if let Err(why) = usable {
-            let detail = format!("{}: {why}", task.id);
-            let remedy = format!("put it right as it says, or lead task cancel {}", task.id);
-            found.push(finding("worktrees", detail, Remedy::Person(remedy)));
-        }
-    }
-    found
-}
-
 fn team(ground: &Ground) -> Vec<Finding> {
     let mut found = Vec::new();
     for (member, _) in &ground.members {
@@ -345,7 +328,7 @@ fn questions(ground: &Ground) -> Vec<Finding> {
     found
 }
 
-fn finding(check: &'static str, detail: String, remedy: Remedy) -> Finding {
+pub(super) fn finding(check: &'static str, detail: String, remedy: Remedy) -> Finding {
     Finding {
         check,
         detail,

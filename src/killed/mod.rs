@@ -9,4 +9,5 @@ mod changes;
 mod mail;
 mod start;
 mod steps;
+mod trees;
 mod turn;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use super::{answer, changes, mail, start, turn};
+use super::{answer, changes, mail, start, trees, turn};
 use crate::store::fault::{self, Point};
 
 const ACT: &str = "PITCREW_TEST_ACT";
@@ -57,6 +57,7 @@ fn acts() -> Vec<Act> {
         answer::acts(),
         turn::acts(),
         start::acts(),
+        trees::acts(),
     ]
     .into_iter()
     .flatten()

@@ -26,6 +26,10 @@ impl Session {
         let mut account = Account {
             mail: self.mind.waiting.len(),
             damaged: findings::damaged(self.files.books(), &ground)?,
+            worktrees: findings::worktrees(self.files.books(), &ground)
+                .into_iter()
+                .map(|found| found.detail)
+                .collect(),
             ..Account::default()
         };
         self.recover_tasks(&ground, &mut account)?;

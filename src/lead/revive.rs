@@ -92,6 +92,9 @@ impl Session {
                 record.request_id, record.kind, record.sender
             ));
         }
+        for troubled in &account.worktrees {
+            lines.push(format!("- {troubled}"));
+        }
         for damaged in &account.damaged {
             lines.push(format!("- damaged: {damaged}"));
         }

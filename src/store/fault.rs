@@ -79,6 +79,12 @@ points! {
     SpawnClaimed,
     /// Its process runs.
     SpawnStarted,
+    /// git has made a worktree, and no task is bound to it.
+    WorktreeMade,
+    /// A merge is tried and its commit made, which no branch names.
+    MergePrepared,
+    /// A worktree's files are gone, and git has it registered.
+    WorktreeEmptied,
 }
 
 #[cfg(test)]

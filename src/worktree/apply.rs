@@ -12,6 +12,7 @@ use super::merge::{Trial, commit_merge, try_merge};
 use super::repository::Repository;
 use super::usable::registered;
 use crate::ids::WorktreeName;
+use crate::store::fault::{self, Point};
 use crate::workspace::Workspace;
 
 /// How many files a refusal names.
@@ -69,6 +70,7 @@ pub fn merge(workspace: &Workspace, name: &WorktreeName) -> Result<Merged, Merge
         ))
     };
     let step = prepare(workspace, name, &git).map_err(refused)?;
+    fault::here(Point::MergePrepared);
     if step.commits > 0 {
         go(&git, &step).map_err(|failure| match failure {
             Failure::Untouched(why) => refused(why),

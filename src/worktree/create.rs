@@ -9,6 +9,7 @@ use super::git::{CHECKOUT, Git, GitError};
 use super::repository::Repository;
 use crate::ids::WorktreeName;
 use crate::store::atomic;
+use crate::store::fault::{self, Point};
 use crate::workspace::Workspace;
 
 /// A worktree that was made and is not bound yet.
@@ -52,10 +53,13 @@ pub fn create(workspace: &Workspace, name: &WorktreeName) -> Result<Created, Cre
     atomic::ensure_dir(&workspace.worktrees_dir())
         .map_err(|error| refused(format!("{error}: {}", error.source)))?;
     match add(name, &git) {
-        Ok(()) => Ok(Created {
-            name: name.clone(),
-            uncommitted,
-        }),
+        Ok(()) => {
+            fault::here(Point::WorktreeMade);
+            Ok(Created {
+                name: name.clone(),
+                uncommitted,
+            })
+        }
         Err(error) => Err(after_failure(workspace, name, &git, made_dir, &error)),
     }
 }

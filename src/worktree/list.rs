@@ -65,13 +65,7 @@ pub fn state(workspace: &Workspace, name: &WorktreeName) -> State {
     let changes = inside.as_ref().ok().map(|(repository, registration)| {
         uncommitted(&Git::in_worktree(repository, registration, &path))
     });
-    let half_made = inside
-        .as_ref()
-        .is_ok_and(|(_, registration)| registration.is_half_made());
     let problem = match (registered(workspace, name), &changes) {
-        _ if half_made => Some(format!(
-            "worktree {name} is half made: git was ended while it made it"
-        )),
         (Err(why), _) => Some(why),
         (Ok(_), Some(Err(error))) => Some(error.to_string()),
         (Ok(_), _) => None,

@@ -11,6 +11,7 @@ use super::holdings::holdings;
 use super::repository::{Registration, Repository};
 use super::usable::trusted;
 use crate::ids::WorktreeName;
+use crate::store::fault::{self, Point};
 use crate::workspace::Workspace;
 
 /// Why a worktree is still there.
@@ -153,6 +154,7 @@ fn take_away(workspace: &Workspace, name: &WorktreeName, found: &Found) -> Resul
             ))
         })?;
     }
+    fault::here(Point::WorktreeEmptied);
     if found.registration.is_none() {
         return Ok(());
     }

@@ -22,6 +22,10 @@ pub(super) fn registered(
     name: &WorktreeName,
 ) -> Result<(Repository, Registration), String> {
     let (repository, registration) = trusted(workspace, name)?;
+    if registration.is_half_made() {
+        let why = "it is half made: git was ended while it made it";
+        return Err(unusable(name, why));
+    }
     check_branch(&repository, &registration, &workspace.worktree(name), name)
         .map_err(|why| unusable(name, &why))?;
     Ok((repository, registration))

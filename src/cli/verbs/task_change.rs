@@ -40,8 +40,8 @@ pub fn add(place: &Place, args: &AddArgs) -> Outcome {
         .and_then(|mut board| board.create(std::slice::from_ref(&new)))
         .map_err(|error| match &worktree {
             Some(name) => Failure::failed(format!(
-                "Partial operation: the worktree {name} was made, but no task; {error}; `git worktree remove .worktrees/{name}` \
-                 takes it back, its branch {} stays",
+                "Partial success: worktree {name} was made, but no task; {error}; `lead worktree remove {name}` takes it \
+                 back, its branch {} stays",
                 name.branch()
             )),
             None => refused(error),

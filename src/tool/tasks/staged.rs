@@ -13,10 +13,13 @@ pub(crate) fn publish(context: &AgentContext) -> Result<(), String> {
         return Ok(());
     }
     lock_and(context, |board| board.create(&staged).map(drop)).map_err(|why| {
-        format!(
-            "the tasks of this turn were not made: {why}; none of them is on the board{}; make them again",
-            left_worktrees(&staged)
-        )
+        let not_made = format!(
+            "the tasks of this turn were not made: {why}; none of them is on the board; make them again"
+        );
+        match left_worktrees(context, &staged) {
+            None => not_made,
+            Some(left) => format!("Partial success: {not_made}. {left}"),
+        }
     })
 }
 
@@ -32,19 +35,23 @@ pub(crate) fn lock_and<T>(
         .map_err(|error| board_words(&error))
 }
 
-fn left_worktrees(staged: &[NewTask]) -> String {
-    let names: Vec<String> = staged
+/// Worktrees that were made for tasks which are not on the board.
+fn left_worktrees(context: &AgentContext, staged: &[NewTask]) -> Option<String> {
+    let made: Vec<String> = staged
         .iter()
         .filter_map(|task| task.worktree.as_ref())
-        .map(ToString::to_string)
+        .map(|name| {
+            let path = context.workspace.worktree(name);
+            format!("- {} on branch {}", path.display(), name.branch())
+        })
         .collect();
-    if names.is_empty() {
-        return String::new();
-    }
-    format!(
-        " (the worktrees {} exist and are bound to no task)",
-        names.join(", ")
-    )
+    (!made.is_empty()).then(|| {
+        format!(
+            "These worktrees were made and are bound to no task:\n{}\nNothing was deleted. Choose other names now; to remove \
+             one, the person runs `lead worktree remove NAME`, then `git branch -D wt/NAME`.",
+            made.join("\n")
+        )
+    })
 }
 
 /// After a spawn order has carried the staged tasks away: those that it has not put on the board are staged again.

@@ -4,6 +4,8 @@ mod brought;
 mod create;
 mod exclude;
 mod first_call;
+mod in_use;
+mod leftovers;
 mod list;
 mod merge;
 mod planted;

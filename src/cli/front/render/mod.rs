@@ -376,6 +376,7 @@ fn recovered(style: Style, account: &Account) -> Vec<String> {
             .map(|record| record.request_id.to_string())
             .collect(),
     );
+    names("worktrees", account.worktrees.clone());
     names("damaged files", account.damaged.clone());
     names(
         "open tasks",
