@@ -86,16 +86,18 @@ pub fn merge(workspace: &Workspace, name: &WorktreeName) -> Result<Merged, Merge
 }
 
 /// A merge that was tried and can be applied.
-struct Step {
-    /// The workspace's branch.
-    into: String,
+pub(super) struct Step {
+    /// The checkout in words.
+    pub(super) place: String,
+    /// Its branch.
+    pub(super) into: String,
     /// Its commit.
-    from: String,
+    pub(super) from: String,
     /// The commit that it goes forward to.
-    to: String,
-    commits: usize,
-    /// What has uncommitted changes in the workspace.
-    uncommitted: Vec<PathBuf>,
+    pub(super) to: String,
+    pub(super) commits: usize,
+    /// What has uncommitted changes there.
+    pub(super) uncommitted: Vec<PathBuf>,
 }
 
 fn prepare(workspace: &Workspace, name: &WorktreeName, git: &Git) -> Result<Step, String> {
@@ -114,6 +116,7 @@ fn prepare(workspace: &Workspace, name: &WorktreeName, git: &Git) -> Result<Step
         })?;
     let uncommitted = uncommitted_files(git).map_err(words)?;
     let mut step = Step {
+        place: "the workspace".to_owned(),
         into,
         commits: commits_between(git, &from, &theirs)?,
         to: theirs.clone(),
@@ -161,7 +164,7 @@ fn check_workspace(workspace: &Workspace, git: &Git) -> Result<String, String> {
 }
 
 /// How many commits `there` has that `here` lacks.
-fn commits_between(git: &Git, here: &str, there: &str) -> Result<usize, String> {
+pub(super) fn commits_between(git: &Git, here: &str, there: &str) -> Result<usize, String> {
     let count = git
         .text(&["rev-list", "--count", &format!("{here}..{there}")])
         .map_err(words)?;
@@ -171,7 +174,7 @@ fn commits_between(git: &Git, here: &str, there: &str) -> Result<usize, String> 
 }
 
 /// Refuses what the step would overwrite: the runtime's own files, and whatever is in no commit.
-fn check_files(root: &Path, git: &Git, step: &Step, tree: &str) -> Result<(), String> {
+pub(super) fn check_files(root: &Path, git: &Git, step: &Step, tree: &str) -> Result<(), String> {
     let touched = touched(git, &step.from, tree, "ADMT").map_err(words)?;
     let runtime: Vec<PathBuf> = touched
         .iter()
@@ -204,7 +207,8 @@ fn check_files(root: &Path, git: &Git, step: &Step, tree: &str) -> Result<(), St
         return Ok(());
     }
     Err(format!(
-        "it changes files that have uncommitted changes in the workspace: {}; commit them or move them away",
+        "it changes files that have uncommitted changes in {}: {}; commit them or move them away",
+        step.place,
         listed(&in_the_way)
     ))
 }
@@ -241,14 +245,14 @@ fn is_runtime_file(path: &Path) -> bool {
 }
 
 /// How a step failed.
-enum Failure {
-    /// The workspace is as it was.
+pub(super) enum Failure {
+    /// The checkout is as it was.
     Untouched(String),
     /// These files differ now.
     Halfway(String, Vec<PathBuf>),
 }
 
-fn go(git: &Git, step: &Step) -> Result<(), Failure> {
+pub(super) fn go(git: &Git, step: &Step) -> Result<(), Failure> {
     let args = [
         "merge",
         "--ff-only",
@@ -322,7 +326,7 @@ fn left_behind(workspace: &Workspace, name: &WorktreeName) -> Option<String> {
 }
 
 /// Files in one line, the first few by name.
-fn listed(files: &[PathBuf]) -> String {
+pub(super) fn listed(files: &[PathBuf]) -> String {
     let mut names: Vec<String> = files
         .iter()
         .take(NAMED)

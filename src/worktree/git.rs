@@ -156,6 +156,15 @@ impl Git {
             .with("GIT_COMMITTER_EMAIL", "pitcrew@localhost")
     }
 
+    /// The same with commits made in the name of the person that git's configuration names, else in the runtime's.
+    pub(super) fn signed_by_somebody(self) -> Self {
+        let known = |who| self.look(&["var", who]).is_ok();
+        if known("GIT_AUTHOR_IDENT") && known("GIT_COMMITTER_IDENT") {
+            return self;
+        }
+        self.signed_by_the_runtime()
+    }
+
     /// Runs a command that only looks; its standard output.
     pub(super) fn look(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
         self.run(args, LOOK)

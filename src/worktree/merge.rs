@@ -53,7 +53,7 @@ pub(super) fn try_merge(git: &Git, ours: &str, theirs: &str) -> Result<Trial, Gi
 }
 
 /// Makes a commit of a tried merge, which no branch names yet; its id. Author and committer are the person that git's
-/// configuration names.
+/// configuration names, else the runtime.
 pub(super) fn commit_merge(
     git: &Git,
     tree: &str,
@@ -64,5 +64,5 @@ pub(super) fn commit_merge(
     for parent in parents {
         args.extend(["-p", parent]);
     }
-    git.text(&args)
+    git.clone().signed_by_somebody().text(&args)
 }

@@ -50,9 +50,9 @@ pub fn diff(
 
 /// One path that differs between two trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(in crate::worktree) struct Change {
     /// From the top of the checkout.
-    pub(super) path: PathBuf,
+    pub(in crate::worktree) path: PathBuf,
     before: Entry,
     after: Entry,
 }
@@ -66,24 +66,24 @@ struct Entry {
 
 impl Change {
     /// Whether the path was not there before.
-    pub(super) fn is_new(&self) -> bool {
+    pub(in crate::worktree) fn is_new(&self) -> bool {
         self.before.is_absent()
     }
 
     /// Whether the path is not there any more.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(in crate::worktree) fn is_gone(&self) -> bool {
         self.after.is_absent()
     }
 
     /// Whether a repository within the repository is concerned, whose files are in no snapshot.
-    pub(super) fn is_repository(&self) -> bool {
+    pub(in crate::worktree) fn is_repository(&self) -> bool {
         [&self.before, &self.after]
             .iter()
             .any(|entry| entry.mode == "160000")
     }
 
     /// The entry before as `update-index -z --index-info` reads it; one of zeros takes the path out.
-    pub(super) fn line_before(&self) -> Vec<u8> {
+    pub(in crate::worktree) fn line_before(&self) -> Vec<u8> {
         use std::os::unix::ffi::OsStrExt;
         let mut line = format!("{} {}\t", self.before.mode, self.before.object).into_bytes();
         line.extend_from_slice(self.path.as_os_str().as_bytes());
@@ -99,7 +99,11 @@ impl Entry {
 }
 
 /// The changes between two trees, below the workspace's root.
-pub(super) fn between(git: &Git, before: &str, after: &str) -> Result<Vec<Change>, GitError> {
+pub(in crate::worktree) fn between(
+    git: &Git,
+    before: &str,
+    after: &str,
+) -> Result<Vec<Change>, GitError> {
     let raw = git.look(&[
         "diff-tree",
         "-r",
@@ -115,7 +119,7 @@ pub(super) fn between(git: &Git, before: &str, after: &str) -> Result<Vec<Change
 }
 
 /// Reads git's raw format with NUL after each part: `:<mode> <mode> <object> <object> <status>`, then the path.
-pub(super) fn changes(raw: &[u8]) -> Vec<Change> {
+pub(in crate::worktree) fn changes(raw: &[u8]) -> Vec<Change> {
     let mut found = Vec::new();
     let mut parts = nul_separated(raw);
     while let (Some(what), Some(path)) = (parts.next(), parts.next()) {
@@ -140,6 +144,6 @@ fn entry(mode: &str, object: &str) -> Entry {
 }
 
 /// Whether a path names a file with ignore rules.
-pub(super) fn is_rules(path: &Path) -> bool {
+pub(in crate::worktree) fn is_rules(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == ".gitignore")
 }

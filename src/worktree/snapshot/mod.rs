@@ -3,9 +3,9 @@
 //! It holds tracked and untracked files as they were, never ignored ones and none of the runtime's. Index, HEAD, stash and
 //! configuration of the repository are only read: every tree is made through an index of our own.
 
-mod diff;
+pub(super) mod diff;
 mod keep;
-mod tree;
+pub(super) mod tree;
 mod undo;
 
 #[cfg(test)]

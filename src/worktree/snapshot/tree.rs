@@ -13,31 +13,40 @@ use crate::worktree::git::{Git, GitError};
 use crate::worktree::repository::Repository;
 
 /// For reading every file of a large workspace.
-pub(super) const TIME: Duration = Duration::from_mins(2);
+pub(in crate::worktree) const TIME: Duration = Duration::from_mins(2);
 
 /// The repository of a workspace, with git in it and a place for indexes of our own.
-pub(super) struct Ground {
-    pub(super) repository: Repository,
+pub(in crate::worktree) struct Ground {
+    pub(in crate::worktree) repository: Repository,
     /// Finds everything but the index as git always does.
-    pub(super) git: Git,
+    pub(in crate::worktree) git: Git,
     scratch: tempfile::TempDir,
 }
 
 /// The workspace as it stands: an index that matches the files, and its tree.
-pub(super) struct Now {
+pub(in crate::worktree) struct Now {
     /// With that index.
-    pub(super) git: Git,
-    pub(super) tree: String,
+    pub(in crate::worktree) git: Git,
+    pub(in crate::worktree) tree: String,
     /// What git said of files that could not be read; empty if all could.
-    pub(super) unread: String,
+    pub(in crate::worktree) unread: String,
 }
 
 impl Ground {
-    pub(super) fn of(workspace: &Workspace) -> Result<Self, SnapshotError> {
+    pub(in crate::worktree) fn of(workspace: &Workspace) -> Result<Self, SnapshotError> {
         let root = workspace.root();
         let repository = Repository::around(root)?.ok_or(SnapshotError::NoCheckout)?;
+        let git = Git::in_workspace(root).signed_by_the_runtime();
+        Self::in_checkout(repository, git)
+    }
+
+    /// The same in any checkout, which `repository` is seen from and `git` runs in.
+    pub(in crate::worktree) fn in_checkout(
+        repository: Repository,
+        git: Git,
+    ) -> Result<Self, SnapshotError> {
         Ok(Self {
-            git: Git::in_workspace(root).signed_by_the_runtime(),
+            git,
             scratch: tempfile::Builder::new()
                 .prefix("pitcrew-snapshot-")
                 .tempdir()?,
@@ -46,12 +55,12 @@ impl Ground {
     }
 
     /// A file or directory of ours that is gone afterwards.
-    pub(super) fn scratch(&self, name: &str) -> PathBuf {
+    pub(in crate::worktree) fn scratch(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
 
     /// The same, but new objects are gone afterwards, too.
-    pub(super) fn leaving_no_objects(mut self) -> Result<Self, SnapshotError> {
+    pub(in crate::worktree) fn leaving_no_objects(mut self) -> Result<Self, SnapshotError> {
         let objects = self.scratch("objects");
         std::fs::create_dir(&objects)?;
         self.git = self.git.with("GIT_OBJECT_DIRECTORY", objects).with(
@@ -62,7 +71,7 @@ impl Ground {
     }
 
     /// The commit of a reference, if there is one.
-    pub(super) fn commit(&self, reference: &str) -> Result<Option<String>, GitError> {
+    pub(in crate::worktree) fn commit(&self, reference: &str) -> Result<Option<String>, GitError> {
         let wanted = format!("{reference}^{{commit}}");
         match self
             .git
@@ -75,7 +84,10 @@ impl Ground {
     }
 
     /// The snapshot of `session`.
-    pub(super) fn snapshot(&self, session: &SessionId) -> Result<String, SnapshotError> {
+    pub(in crate::worktree) fn snapshot(
+        &self,
+        session: &SessionId,
+    ) -> Result<String, SnapshotError> {
         if let Some(commit) = self.commit(&reference(session))? {
             return Ok(commit);
         }
@@ -96,7 +108,7 @@ impl Ground {
 
     /// The workspace as it stands. `base` is an earlier snapshot: its files are looked at even where they are ignored by
     /// now.
-    pub(super) fn now(&self, base: Option<&str>) -> Result<Now, SnapshotError> {
+    pub(in crate::worktree) fn now(&self, base: Option<&str>) -> Result<Now, SnapshotError> {
         let index = self.scratch("index");
         copy_index(&self.repository.git_dir.join("index"), &index)?;
         let git = self.git.clone().with("GIT_INDEX_FILE", index);
@@ -117,7 +129,11 @@ impl Ground {
     }
 
     /// A commit of `tree` on top of HEAD, which no branch names.
-    pub(super) fn commit_tree(&self, tree: &str, message: &str) -> Result<String, GitError> {
+    pub(in crate::worktree) fn commit_tree(
+        &self,
+        tree: &str,
+        message: &str,
+    ) -> Result<String, GitError> {
         let head = self.commit("HEAD")?;
         let mut args = vec!["commit-tree", tree, "-m", message];
         if let Some(head) = &head {
@@ -128,7 +144,7 @@ impl Ground {
 }
 
 /// Where the snapshot of `session` is kept.
-pub(super) fn reference(session: &SessionId) -> String {
+pub(in crate::worktree) fn reference(session: &SessionId) -> String {
     format!("refs/pitcrew/{session}")
 }
 
