@@ -71,6 +71,7 @@ fn board(root: &Path) -> Board {
         durability: Durability::Process,
         max_attempts: 3,
         usable: Arc::new(|_| Ok(())),
+        contains: Arc::new(|_, _| Ok(())),
     };
     Board::open(&Workspace::at(root.to_path_buf()), options).unwrap()
 }

@@ -9,7 +9,8 @@ use std::ops::Bound;
 
 use super::snapshot::{self, Reach, Record, Snapshot};
 use super::summary::{Key, Place, Summary};
-use super::{Claimant, Status, rules};
+use super::{Claimant, Status, branches, rules};
+use crate::ids::WorktreeName;
 
 /// The index.
 #[derive(Debug, Default)]
@@ -108,6 +109,25 @@ impl Index {
         self.tasks
             .get(&key)
             .is_some_and(|known| known.summary.is_free() && known.open == 0)
+    }
+
+    /// All ready tasks, in the order of offering.
+    pub(super) fn ready(&mut self) -> Vec<Key> {
+        let mut found = Vec::new();
+        let mut last = None;
+        while let Some(place) = self.ready_after(last) {
+            found.push(place.key);
+            last = Some(place);
+        }
+        found
+    }
+
+    /// See [`branches::needed`]; none for a task that is not there.
+    pub(super) fn branches(&mut self, key: Key) -> Vec<WorktreeName> {
+        let Some(task) = self.get(key).cloned() else {
+            return Vec::new();
+        };
+        branches::needed(&task, |key| self.get(key).cloned())
     }
 
     /// Tasks that name `key` in their `blockedBy`.

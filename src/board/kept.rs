@@ -10,7 +10,7 @@ use super::knowledge::{Knowledge, valid};
 use super::rules::{self, Standing};
 use super::summary::{Key, Summary};
 use super::view::{self, Entry, TaskView};
-use super::{BoardError, Claimant, LockedBoard, Status, Task, cycles, file, scan};
+use super::{BoardError, Claimant, LockedBoard, Status, Task, branches, cycles, file, scan};
 use crate::ids::{AgentName, TaskId, WorktreeName};
 use crate::store::fault::{self, Point};
 use crate::store::lock::{self, FileLock, LOCK_WAIT, LockError, LockFile};
@@ -19,6 +19,23 @@ use crate::workspace::Workspace;
 
 /// Whether a bound worktree can be used: `Err` says why not.
 pub type Usable = dyn Fn(&WorktreeName) -> Result<(), String> + Send + Sync;
+
+/// Whether what was done on a worktree's branch is in the place of a task, which is another worktree or the workspace
+/// (`None`): `Err` says what is waited for. May run git, so nobody asks it first under a lock: what was answered once costs
+/// only a look at files.
+pub type Contains =
+    dyn Fn(Option<&WorktreeName>, &WorktreeName) -> Result<(), String> + Send + Sync;
+
+/// A free task that is bound to a worktree, with what must be in there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The task.
+    pub task: TaskId,
+    /// Its worktree.
+    pub worktree: WorktreeName,
+    /// The worktrees whose branches it needs; never empty.
+    pub branches: Vec<WorktreeName>,
+}
 
 /// How a board is opened.
 #[derive(Clone)]
@@ -29,6 +46,8 @@ pub struct BoardOptions {
     pub max_attempts: u32,
     /// Joined from above (`worktree` is of the same layer). It must not ask the board.
     pub usable: Arc<Usable>,
+    /// The same way.
+    pub contains: Arc<Contains>,
 }
 
 impl fmt::Debug for BoardOptions {
@@ -105,7 +124,9 @@ impl Board {
 
     /// All valid tasks with their readiness, in the order of offering.
     pub fn views(&self) -> Result<Vec<TaskView>, BoardError> {
-        Ok(view::views(self.list()?, |task| self.takeable(task)))
+        Ok(view::views(self.list()?, |task, branches| {
+            self.takeable(task, branches)
+        }))
     }
 
     /// One task.
@@ -127,7 +148,9 @@ impl Board {
                 .find(|(known, _)| known == id)
                 .map_or(Standing::Missing, |(_, standing)| standing.clone())
         };
-        let view = view::view(task, standing, || None, |task| self.takeable(task));
+        let branches = self.needed_by_files(&Summary::of(&task));
+        let takeable = |task: &Task| self.takeable(task, &branches);
+        let view = view::view(task, standing, || None, takeable);
         if view.blocked_reason.is_none() || view.task.blocked_by.is_empty() {
             return Ok(view);
         }
@@ -138,25 +161,53 @@ impl Board {
             known.ask(|index| cycles::through(Key::of(id), |key| view::edges(index.get(key))))?;
         drop(known);
         let knot = || Some(format!("it waits for itself: {}", view::arrows(&cycle?)));
-        Ok(view::view(view.task, standing, knot, |task| {
-            self.takeable(task)
-        }))
+        Ok(view::view(view.task, standing, knot, takeable))
+    }
+
+    /// Whether a task that is ready by its dependencies can be worked on where it is bound to. Not under the lock.
+    pub fn can_start(&self, task: &Task) -> bool {
+        self.startable(task).is_ok()
+    }
+
+    /// The tasks that are ready by their dependencies and bound to a worktree that needs other branches.
+    pub fn bound(&self) -> Result<Vec<Bound>, BoardError> {
+        let mut known = self.known();
+        known.refresh()?;
+        let bound = known.ask(|index| {
+            let ready = index.ready();
+            let bound = ready.into_iter().filter_map(|key| {
+                let name = index.get(key)?.worktree.clone()?;
+                Some(Bound {
+                    task: key.id()?,
+                    worktree: WorktreeName::parse(&name).ok()?,
+                    branches: index.branches(key),
+                })
+            });
+            bound.collect::<Vec<Bound>>()
+        })?;
+        Ok(bound
+            .into_iter()
+            .filter(|bound| !bound.branches.is_empty())
+            .collect())
     }
 
     /// The tasks offered to `claimant` now, in order, at most `limit`. A snapshot: the claim decides.
     pub fn offered(&self, claimant: Claimant<'_>, limit: usize) -> Result<Vec<Task>, BoardError> {
-        let mut known = self.known();
-        known.refresh()?;
+        self.known().refresh()?;
         let mut offered = Vec::new();
         let mut last = None;
         while offered.len() < limit {
             let max_attempts = self.options.max_attempts;
-            last = known.ask(|index| index.offered_after(last, claimant, max_attempts))?;
+            last = self
+                .known()
+                .ask(|index| index.offered_after(last, claimant, max_attempts))?;
             let Some(place) = last else { break };
             let Some(id) = place.key.id() else { continue };
             // What differs from the index is left to the next look at the files.
             if let Found::Task(task, _) = file::read(&self.workspace.task(&id), &id)?
-                && known.ask(|index| index.get(place.key) == Some(&Summary::of(&task)))?
+                && self
+                    .known()
+                    .ask(|index| index.get(place.key) == Some(&Summary::of(&task)))?
                 && self.startable(&task).is_ok()
             {
                 offered.push(*task);
@@ -231,6 +282,53 @@ impl Board {
     /// What besides its dependencies keeps a task from being started. Every question of whether a task can be worked on
     /// in this run and where it is bound to comes here.
     pub(super) fn startable(&self, task: &Task) -> Result<(), String> {
+        self.startable_here(task)?;
+        let summary = Summary::of(task);
+        let branches = self
+            .known()
+            .ask(|index| branches::needed(&summary, |key| index.get(key).cloned()));
+        let branches = branches.map_err(|error| error.to_string())?;
+        self.has_all(task, &branches)
+    }
+
+    fn has_all(&self, task: &Task, branches: &[WorktreeName]) -> Result<(), String> {
+        branches
+            .iter()
+            .try_for_each(|branch| (self.options.contains)(task.worktree.as_ref(), branch))
+    }
+
+    /// The worktrees whose branches a task in `worktree` needs now that depends on these.
+    pub fn branches_for(
+        &self,
+        worktree: &WorktreeName,
+        blocked_by: &[TaskId],
+    ) -> Vec<WorktreeName> {
+        let task = Summary {
+            worktree: Some(worktree.as_str().into()),
+            blocked_by: blocked_by.iter().map(Key::of).collect(),
+            ..Summary::damaged()
+        };
+        self.needed_by_files(&task)
+    }
+
+    /// Has what a claim of such a task will ask answered before, so that under the lock nothing asks git.
+    pub fn look_ahead(&self, worktree: Option<&WorktreeName>, blocked_by: &[TaskId]) {
+        let task = Summary {
+            worktree: worktree.map(|name| name.as_str().into()),
+            blocked_by: blocked_by.iter().map(Key::of).collect(),
+            ..Summary::damaged()
+        };
+        for branch in self.needed_by_files(&task) {
+            drop((self.options.contains)(worktree, &branch));
+        }
+    }
+
+    fn needed_by_files(&self, task: &Summary) -> Vec<WorktreeName> {
+        branches::needed(task, |key| Some(Summary::of(&self.get(&key.id()?).ok()?)))
+    }
+
+    /// The same but for branches that must be where it is done.
+    pub(super) fn startable_here(&self, task: &Task) -> Result<(), String> {
         if let Some(why) = &task.not_offered {
             return Err(format!(
                 "not offered again in this run: {why}; release it to offer it again: lead task release {}",
@@ -244,8 +342,9 @@ impl Board {
     }
 
     /// What besides its dependencies keeps everybody from taking a task: its place, or its attempts are used up.
-    fn takeable(&self, task: &Task) -> Result<(), String> {
-        self.startable(task)?;
+    fn takeable(&self, task: &Task, branches: &[WorktreeName]) -> Result<(), String> {
+        self.startable_here(task)?;
+        self.has_all(task, branches)?;
         if task.attempts < self.options.max_attempts {
             return Ok(());
         }

@@ -228,6 +228,14 @@ impl<'a> LockedBoard<'a> {
         self.change(old, new)
     }
 
+    /// Wakes whoever waits for a task to become ready: something outside of the board has made it so.
+    pub fn wake(&mut self) {
+        if self.board.gate.with(|lock| lock.is_some()) {
+            let seq = self.board.known().journal.seq();
+            self.board.ring(seq);
+        }
+    }
+
     /// A valid task as its file says, under the lock.
     fn read(&self, id: &TaskId) -> Result<(Task, Vec<u8>), BoardError> {
         let found = self.board.known().read(id)?;
@@ -259,7 +267,7 @@ impl<'a> LockedBoard<'a> {
             .filter_map(Key::id)
             .filter_map(|id| valid(&id, known.read(&id).ok()?).ok())
             .map(|(task, _)| task)
-            .filter(|task| self.board.startable(task).is_ok())
+            .filter(|task| self.board.startable_here(task).is_ok())
             .collect()
     }
 

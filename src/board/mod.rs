@@ -1,6 +1,7 @@
 //! All tasks: rules, claims, dependencies, and their history. The task files are the truth; all else is derived.
 
 mod bell;
+mod branches;
 mod commit;
 mod cycles;
 mod error;
@@ -27,7 +28,7 @@ mod tests;
 pub use error::BoardError;
 pub use file::MAX_FILE;
 pub use health::journal_line_fault;
-pub use kept::{Board, BoardOptions};
+pub use kept::{Board, BoardOptions, Bound};
 pub use locked::LockedBoard;
 pub use rules::Released;
 pub use task::{

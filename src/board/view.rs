@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::rules::{self, Standing};
 use super::summary::{Key, Summary};
-use super::{Status, Task, cycles};
-use crate::ids::TaskId;
+use super::{Status, Task, branches, cycles};
+use crate::ids::{TaskId, WorktreeName};
 
 /// What `list` finds under one name.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub struct TaskView {
 pub struct Completion {
     /// The task as it is now.
     pub task: Task,
-    /// Tasks that became ready by it.
+    /// Tasks that became ready by it, as far as the board alone can say: see [`super::Board::can_start`].
     pub unblocked: Vec<Task>,
 }
 
@@ -61,7 +61,7 @@ fn place(task: &Task) -> (crate::clock::Timestamp, u32, &TaskId) {
 /// The valid tasks of `entries` with their readiness. `takeable` says what else keeps everybody from taking a task.
 pub(super) fn views(
     entries: Vec<Entry>,
-    takeable: impl Fn(&Task) -> Result<(), String>,
+    takeable: impl Fn(&Task, &[WorktreeName]) -> Result<(), String>,
 ) -> Vec<TaskView> {
     let mut all: HashMap<Key, Summary> = HashMap::new();
     for entry in &entries {
@@ -89,7 +89,11 @@ pub(super) fn views(
                     .map_or(Standing::Missing, Summary::standing)
             };
             let knot = knots.get(&Key::of(&task.id)).cloned();
-            view(task, standing, || knot, &takeable)
+            let takeable = |task: &Task| {
+                let needed = branches::needed(&Summary::of(task), |key| all.get(&key).cloned());
+                takeable(task, &needed)
+            };
+            view(task, standing, || knot, takeable)
         })
         .collect()
 }

@@ -41,6 +41,7 @@ impl Scene {
             durability: Durability::Process,
             max_attempts: 3,
             usable: Arc::new(|_| Ok(())),
+            contains: Arc::new(|_, _| Ok(())),
         };
         let scene = Self {
             board: Board::open(&workspace, options).unwrap(),

@@ -74,6 +74,7 @@ fn board(root: &Path) -> Board {
         durability: Durability::Power,
         max_attempts: 3,
         usable: Arc::new(|_| Ok(())),
+        contains: Arc::new(|_, _| Ok(())),
     };
     Board::open(&Workspace::at(root.to_path_buf()), options).unwrap()
 }

@@ -130,6 +130,7 @@ fn board(root: &Path) -> Board {
         durability: Durability::Power,
         max_attempts: 3,
         usable: Arc::new(|_| Ok(())),
+        contains: Arc::new(|_, _| Ok(())),
     };
     Board::open(&space(root), options).unwrap()
 }

@@ -8,19 +8,22 @@ use super::Assignment;
 use crate::board::{Board, BoardError, BoardOptions, Task};
 use crate::store::Durability;
 use crate::workspace::Workspace;
-use crate::worktree;
+use crate::worktree::{self, Branches};
 
-/// The board of `workspace`, whose tasks are claimed only where their worktree can be used.
+/// The board of `workspace`, whose tasks are claimed only where their worktree can be used and has the work that they build
+/// on.
 pub fn open_board(
     workspace: &Workspace,
     durability: Durability,
     max_attempts: u32,
 ) -> Result<Board, BoardError> {
     let place = workspace.clone();
+    let branches = Branches::new(workspace.clone());
     let options = BoardOptions {
         durability,
         max_attempts,
         usable: Arc::new(move |name| worktree::usable(&place, name)),
+        contains: Arc::new(move |place, branch| branches.contains(place, branch)),
     };
     Board::open(workspace, options)
 }

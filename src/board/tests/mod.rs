@@ -4,6 +4,7 @@
     reason = "tests put files there as a stranger would"
 )]
 
+mod branches;
 mod changes;
 mod cycles;
 mod files;
@@ -28,6 +29,11 @@ fn board(root: &Path) -> Board {
         usable: Arc::new(|name| match name.as_str() {
             "broken" => Err("the worktree broken is gone".to_owned()),
             _ => Ok(()),
+        }),
+        contains: Arc::new(|place, branch| match (place, branch.as_str()) {
+            (_, "merged") => Ok(()),
+            (None, branch) => Err(format!("waits for wt/{branch} to be merged")),
+            (Some(_), branch) => Err(format!("conflict with {branch}")),
         }),
     };
     Board::open(&Workspace::at(root.to_path_buf()), options).unwrap()

@@ -104,6 +104,7 @@ fn board(root: PathBuf) -> Board {
         durability: Durability::Process,
         max_attempts: 3,
         usable: Arc::new(|_| Ok(())),
+        contains: Arc::new(|_, _| Ok(())),
     };
     Board::open(&Workspace::at(root), options).unwrap()
 }

@@ -167,6 +167,7 @@ fn board(workspace: &Workspace) -> Result<Board, BoardError> {
         durability: Durability::Power,
         max_attempts: 3,
         usable: std::sync::Arc::new(|_| Ok(())),
+        contains: std::sync::Arc::new(|_, _| Ok(())),
     };
     Board::open(workspace, options)
 }

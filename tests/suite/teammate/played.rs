@@ -86,6 +86,7 @@ impl Played {
             durability: Durability::Process,
             max_attempts: 3,
             usable: std::sync::Arc::new(|_| Ok(())),
+            contains: std::sync::Arc::new(|_, _| Ok(())),
         };
         Board::open(&self.workspace, options).unwrap()
     }
