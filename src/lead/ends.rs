@@ -180,6 +180,9 @@ impl Session {
             name: &orders.name,
             role: &orders.role,
         };
+        let task = self.files.board.get(&id).ok()?;
+        let board = &self.files.board;
+        board.look_ahead(task.worktree.as_ref(), &task.blocked_by);
         let mut board = self.files.board.lock(&AgentName::lead()).ok()?;
         board.claim(&id, claimant).ok().map(|task| task.id)
     }

@@ -32,6 +32,8 @@ pub(super) enum Moves {
     Offer,
     /// So is one, but its provider asked everybody to wait so long from now.
     Held(Duration),
+    /// A branch is being merged into a task's worktree.
+    Branch,
     /// Somebody waits for an answer that may still come.
     Question,
 }
@@ -88,9 +90,10 @@ impl Standstill {
     fn is_hopeless(&mut self, moves: Moves, mark: u64, now: Instant) -> bool {
         self.held = match moves {
             Moves::Held(left) => Some(now + left),
-            Moves::Teammate | Moves::Mail | Moves::Offer | Moves::Question => None,
+            Moves::Teammate | Moves::Mail | Moves::Offer | Moves::Branch | Moves::Question => None,
         };
-        if self.held.is_some() || matches!(moves, Moves::Teammate | Moves::Question) {
+        if self.held.is_some() || matches!(moves, Moves::Teammate | Moves::Branch | Moves::Question)
+        {
             self.hoping = None;
             return false;
         }

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 use super::View;
+use super::branches::Brought;
 use crate::agent::Report;
 use crate::clock;
 use crate::ids::{AgentName, RequestId};
@@ -51,6 +52,8 @@ pub(super) enum Event {
     Host(HostCall, Sender<Answer>),
     /// The answer to a command of the person that took a while, or why there is none.
     Answered(Result<View, String>),
+    /// What came of bringing branches into worktrees.
+    Brought(Vec<Brought>),
     /// The person's own command has ended.
     Shell {
         /// As typed.

@@ -111,7 +111,8 @@ impl Session {
 
     /// Whether everything has ended.
     pub(super) fn has_left(&self) -> bool {
-        self.leaving.is_some() && self.ours().is_empty() && !self.mind.thinker.is_busy()
+        let rests = !self.mind.thinker.is_busy() && !self.bringing.under_way;
+        self.leaving.is_some() && self.ours().is_empty() && rests
     }
 
     /// What came in last is recorded and shown; no process of ours is left.

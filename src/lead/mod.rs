@@ -7,6 +7,7 @@
 mod agreed;
 mod answers;
 mod approvals;
+mod branches;
 mod care;
 mod commands;
 mod ends;

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
+use super::branches::Bringing;
 use super::fleet::Fleet;
 use super::headless::Standstill;
 use super::history::JournalReader;
@@ -86,6 +87,7 @@ pub(super) struct Session {
     pub(super) revivals: HashMap<RequestId, Vec<crate::ids::AgentName>>,
     pub(super) standstill: Standstill,
     pub(super) stalls: Stalls,
+    pub(super) bringing: Bringing,
     /// What is looked after among the files.
     pub(super) eye: Eye,
     pub(super) journal: JournalReader,
@@ -159,6 +161,7 @@ impl Session {
             self.fleet.deadline(),
             self.time_limit(),
             self.standstill.deadline(),
+            self.bringing.deadline(),
             self.stalls.deadline(self.stall_limit()),
             Some(self.eye.deadline()),
         ]
@@ -187,6 +190,7 @@ impl Session {
             Event::Report(report) => self.on_report(report)?,
             Event::Host(call, reply) => self.on_host_call(call, reply),
             Event::Answered(answer) => self.on_answer(answer),
+            Event::Brought(all) => self.on_brought(all),
             Event::Shell { command, outcome } => self.on_shell_end(command, outcome),
         }
         Ok(())
@@ -201,6 +205,7 @@ impl Session {
             self.end_at_time_limit();
         }
         self.report_stalls();
+        self.bring_branches();
         self.look_after_files();
         if self.leaving.is_none() {
             self.think()?;

@@ -225,6 +225,7 @@ impl Session {
         if order.staged.is_empty() && order.task.is_none() {
             return Ok(None);
         }
+        self.look_ahead(order);
         let mut board = self.files.board.lock(&AgentName::lead())?;
         if !order.staged.is_empty() {
             board.create(&order.staged)?;
@@ -240,6 +241,16 @@ impl Session {
             role: &orders.role,
         };
         board.claim(task, claimant).map(Some)
+    }
+
+    fn look_ahead(&self, order: &SpawnOrder) {
+        let Some(id) = &order.task else { return };
+        let board = &self.files.board;
+        if let Some(new) = order.staged.iter().find(|new| new.id == *id) {
+            board.look_ahead(new.worktree.as_ref(), &new.blocked_by);
+        } else if let Ok(task) = board.get(id) {
+            board.look_ahead(task.worktree.as_ref(), &task.blocked_by);
+        }
     }
 
     /// The teammate has written its status.

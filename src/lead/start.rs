@@ -274,6 +274,7 @@ fn build(
         revivals: std::collections::HashMap::new(),
         standstill: super::headless::Standstill::default(),
         stalls: super::stall::Stalls::default(),
+        bringing: super::branches::Bringing::default(),
         eye: crate::findings::Eye::new(started),
         journal,
         person: super::person::Person::default(),

@@ -86,6 +86,11 @@ impl Session {
         if self.wants_round() {
             return Ok(Some(Moves::Mail));
         }
+        self.show_board_news();
+        self.bring_branches();
+        if self.bringing.under_way {
+            return Ok(Some(Moves::Branch));
+        }
         for member in members {
             let claimant = Claimant {
                 name: &member.name,

@@ -33,9 +33,12 @@ impl Tool for CreateWorktree {
     fn run(call: &Call<'_>, input: CreateWorktreeInput) -> Result<Said, String> {
         let context = call.context;
         let id = staged::parse_id("task_id", &input.task_id)?;
-        check_task(context, &id)?;
+        let blocked_by = check_task(context, &id)?;
         let made = make(context, "name", &input.name)?;
-        let text = format!("{}; {id} is done there", told(context, &made));
+        let mut text = format!("{}; {id} is done there", told(context, &made));
+        for line in bring_in(context, &made.name, &blocked_by) {
+            let _ = write!(text, "\n{line}");
+        }
         if is_staged(context, &id) {
             staged::change(context, &id, |task| task.worktree = Some(made.name));
             return Ok(Said::held(text));
@@ -55,6 +58,26 @@ pub(crate) fn make(context: &AgentContext, field: &str, name: &str) -> Result<Cr
         ));
     }
     worktree::create(&context.workspace, &name).map_err(|error| error.to_string())
+}
+
+/// Merges the branches of completed dependencies into a new worktree; what came of each, in words. One that could not be
+/// merged keeps the task waiting.
+pub(crate) fn bring_in(
+    context: &AgentContext,
+    name: &WorktreeName,
+    blocked_by: &[TaskId],
+) -> Vec<String> {
+    let needed = context.board.branches_for(name, blocked_by);
+    needed
+        .iter()
+        .filter_map(
+            |branch| match worktree::bring(&context.workspace, name, branch) {
+                Ok(0) => None,
+                Ok(_) => Some(format!("merged {} into it", branch.branch())),
+                Err(error) => Some(format!("the task is blocked: {error}")),
+            },
+        )
+        .collect()
 }
 
 /// What the model is told of a new worktree.
@@ -80,13 +103,13 @@ pub(crate) fn told(context: &AgentContext, made: &Created) -> String {
     text
 }
 
-fn check_task(context: &AgentContext, id: &TaskId) -> Result<(), String> {
+/// The dependencies of a task that can be bound.
+fn check_task(context: &AgentContext, id: &TaskId) -> Result<Vec<TaskId>, String> {
     let bound = |name: &WorktreeName| format!("{id} is bound to worktree {name} already");
     if let Some(task) = staged::get(context, id) {
         return task
             .worktree
-            .as_ref()
-            .map_or(Ok(()), |name| Err(bound(name)));
+            .map_or(Ok(task.blocked_by), |name| Err(bound(&name)));
     }
     let task = context.board.get(id).map_err(|error| board_words(&error))?;
     if let Some(name) = &task.worktree {
@@ -102,7 +125,7 @@ fn check_task(context: &AgentContext, id: &TaskId) -> Result<(), String> {
             "{id} is not pending; only a task that nobody has begun gets a worktree"
         ));
     }
-    Ok(())
+    Ok(task.blocked_by)
 }
 
 fn unbound(context: &AgentContext, id: &TaskId, name: &WorktreeName, why: &str) -> String {

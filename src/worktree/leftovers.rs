@@ -37,13 +37,10 @@ pub struct Committed {
 impl Committed {
     /// In words, for whoever completed the task.
     pub fn told(&self) -> String {
-        let count = match self.files {
-            1 => "1 file".to_owned(),
-            files => format!("{files} files"),
-        };
         let stays = self.stays.as_ref();
         format!(
-            "{count} left uncommitted in the worktree: committed as {}{}",
+            "{} left uncommitted in the worktree: committed as {}{}",
+            counted(self.files),
             self.id,
             stays.map_or_else(String::new, |stays| format!(", except: {stays}"))
         )
@@ -100,7 +97,19 @@ fn without(now: &Now, inner: &[Change]) -> Result<String, GitError> {
     now.git.text(&["write-tree"])
 }
 
+fn counted(files: usize) -> String {
+    match files {
+        1 => "1 file".to_owned(),
+        files => format!("{files} files"),
+    }
+}
+
 impl Leftovers {
+    /// How many files there are, in words.
+    pub fn counted(&self) -> String {
+        counted(self.files)
+    }
+
     /// Commits them to the worktree's branch, unless that has moved since.
     ///
     /// Killed after the branch has moved, git shows the old index until it is refreshed; no work is lost.

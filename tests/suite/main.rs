@@ -32,3 +32,4 @@ mod tool;
 mod undo;
 mod verify;
 mod worktree;
+mod worktree_dependencies;

@@ -1,13 +1,17 @@
 //! What the person changes on the board. A former owner and a living lead are told by message; the journal says `user`.
 
 use super::task::{self, AddArgs, UpdateArgs};
-use crate::board::{BoardError, NewTask, Released, Task, TaskPatch};
+use crate::board::{Board, BoardError, NewTask, Released, Task, TaskPatch};
 use crate::cli::exit::{Failure, Kind, Outcome};
 use crate::cli::place::Place;
+use crate::cli::safe::safe_line;
 use crate::cli::shell;
 use crate::ids::{AgentName, TaskId, WorktreeName};
 use crate::mailbox::{self, Message};
 use crate::worktree;
+
+/// Longest line about a worktree, in characters.
+const MAX_LINE: usize = 2_000;
 
 /// `lead task add`
 pub fn add(place: &Place, args: &AddArgs) -> Outcome {
@@ -34,6 +38,7 @@ pub fn add(place: &Place, args: &AddArgs) -> Outcome {
     }
     if let Some(name) = &worktree {
         worktree::create(&place.workspace, name).map_err(Failure::failed)?;
+        bring_in(place, &board, name, &new.blocked_by);
     }
     let created = board
         .lock(&AgentName::user())
@@ -57,6 +62,18 @@ pub fn add(place: &Place, args: &AddArgs) -> Outcome {
         shell::out_line(task.id.as_str());
     }
     Ok(Kind::Completed)
+}
+
+/// Merges the branches of completed dependencies into a new worktree. One that cannot be merged keeps the task waiting.
+fn bring_in(place: &Place, board: &Board, name: &WorktreeName, blocked_by: &[TaskId]) {
+    for branch in board.branches_for(name, blocked_by) {
+        if let Err(error) = worktree::bring(&place.workspace, name, &branch) {
+            shell::err_line(&safe_line(
+                &format!("the task is blocked: {error}"),
+                MAX_LINE,
+            ));
+        }
+    }
 }
 
 /// `lead task update`
@@ -103,17 +120,35 @@ pub fn release(place: &Place, text: &str, force: bool) -> Outcome {
 /// `lead task complete`
 pub fn complete(place: &Place, text: &str, force: bool) -> Outcome {
     let id = task::id(text)?;
-    let (done, former) = place
-        .board_to_change()?
+    let board = place.board_to_change()?;
+    let (mut done, former) = board
         .lock(&AgentName::user())
         .and_then(|mut board| board.complete_by_person(&id, force))
         .map_err(refused)?;
+    done.unblocked.retain(|task| board.can_start(task));
     tell(place, &done.task, former.as_ref(), "completed")?;
     shell::out_line(&format!("{id} completed"));
+    warn_of_leftovers(place, &done.task);
     for task in done.unblocked {
         shell::out_line(&format!("{} is ready now", task.id));
     }
     Ok(Kind::Completed)
+}
+
+/// What builds on the task starts from its branch. The person's own files are not committed unasked.
+fn warn_of_leftovers(place: &Place, task: &Task) {
+    let Some(name) = &task.worktree else { return };
+    let why = match worktree::leftovers(&place.workspace, name) {
+        Ok(None) => return,
+        Ok(Some(left)) => format!("{} in .worktrees/{name} in no commit", left.counted()),
+        Err(why) => why,
+    };
+    let text = format!(
+        "warning: {why}; what builds on {} starts from {}; commit there what it should find",
+        task.id,
+        name.branch()
+    );
+    shell::err_line(&safe_line(&text, MAX_LINE));
 }
 
 /// `lead task cancel`

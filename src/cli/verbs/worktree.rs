@@ -8,7 +8,7 @@ use crate::cli::place::Place;
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell;
 use crate::cli::table::Table;
-use crate::ids::WorktreeName;
+use crate::ids::{AgentName, WorktreeName};
 use crate::tool::{self, Worktree};
 use crate::worktree;
 
@@ -165,6 +165,8 @@ fn diff(place: &Place, name: &WorktreeName) -> Outcome {
 
 fn merge(place: &Place, name: &WorktreeName) -> Outcome {
     let merged = worktree::merge(&place.workspace, name).map_err(Failure::failed)?;
+    // Tasks that work in the workspace may have waited for it.
+    place.board_to_change()?.lock(&AgentName::user())?.wake();
     shell::out_line(&safe(&merged.told(name)));
     Ok(Kind::Completed)
 }

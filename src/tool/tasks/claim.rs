@@ -38,6 +38,10 @@ impl Tool for ClaimTask {
             name: &context.agent,
             role: &context.role,
         };
+        if let Ok(task) = context.board.get(&id) {
+            let board = &context.board;
+            board.look_ahead(task.worktree.as_ref(), &task.blocked_by);
+        }
         let task = staged::lock_and(context, |board| board.claim(&id, claimant))?;
         let assignment = match assignment_for(&context.workspace, task.clone()) {
             Ok(assignment) => assignment,

@@ -13,7 +13,7 @@ use crate::tool::call::{Call, Class, Said, Tool};
 use crate::tool::errors::board_words;
 use crate::tool::place::Place;
 use crate::tool::{AgentContext, Assignment, HostCall};
-use crate::worktree;
+use crate::worktree::{self, Leftovers};
 
 /// Longest result, in bytes: it is put before whoever builds on the task.
 const MAX_RESULT: usize = 64 * 1024;
@@ -45,22 +45,29 @@ impl Tool for CompleteTask {
         let assignment = held(context, &id)?;
         let task = check_still_mine(context, &assignment)?;
         let place = Place::of(context)?;
+        let left = leftovers(context, &task)?;
         let verified = proof(call, &assignment, &task, &place.dir)?;
         let passed = verified.is_some();
+        let committed = commit(context, &assignment, left)?;
         // The board compares owner and version again: verifying may have taken long.
-        let done = staged::lock_and(context, |board| {
+        let mut done = staged::lock_and(context, |board| {
             if let Some(run) = verified {
                 board.verified(&id, &context.agent, assignment.version, run)?;
             }
             board.complete(&id, &context.agent, assignment.version, input.result)
         })?;
+        done.unblocked.retain(|task| context.board.can_start(task));
         if let Some(held) = &mut context.desk.state().assignment {
             held.over = true;
         }
         let told = notify::completed(context, &done)
             .map_err(|why| format!("the lead could not be told: {why}"));
         let noted = context.host.call(HostCall::AssignmentOver, call.cancel);
-        Ok(answer(&done, passed, told.err().or(noted.err())).into())
+        let mut text = answer(&done, passed, told.err().or(noted.err()));
+        if let Some(committed) = committed {
+            let _ = write!(text, "\n{committed}");
+        }
+        Ok(text.into())
     }
 }
 
@@ -124,6 +131,41 @@ fn proof(
         Ok(_) => why,
         Err(also) => format!("{why}\n{also}"),
     })
+}
+
+/// What is uncommitted in the task's worktree; taken before verify, which may leave files of its own.
+fn leftovers(context: &AgentContext, task: &Task) -> Result<Option<Leftovers>, String> {
+    let Some(name) = &task.worktree else {
+        return Ok(None);
+    };
+    worktree::leftovers(&context.workspace, name).map_err(|why| {
+        format!(
+            "{} is not completed: what others build on it with is the commits of {}, and {why}",
+            task.id,
+            name.branch()
+        )
+    })
+}
+
+/// Commits what was left, if the task is still this agent's; what was done, in words.
+fn commit(
+    context: &AgentContext,
+    held: &Assignment,
+    left: Option<Leftovers>,
+) -> Result<Option<String>, String> {
+    let Some(left) = left else { return Ok(None) };
+    let task = check_still_mine(context, held)?;
+    let message = format!(
+        "{}: {}\n\nLeft uncommitted by {}; committed at the task's completion.",
+        task.id, task.subject, context.agent
+    );
+    match left.commit(&message) {
+        Ok(committed) => Ok(Some(committed.told())),
+        Err(why) => Err(format!(
+            "{} is not completed: the changes in its worktree could not be committed ({why}); commit them, then complete it",
+            task.id
+        )),
+    }
 }
 
 fn answer(done: &Completion, verified: bool, trouble: Option<String>) -> String {

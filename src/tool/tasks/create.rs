@@ -58,6 +58,9 @@ impl Tool for CreateTask {
         if let Some(name) = input.worktree {
             let made = create_worktree::make(context, "worktree", &name)?;
             let _ = write!(text, "\n{}", create_worktree::told(context, &made));
+            for line in create_worktree::bring_in(context, &made.name, &task.blocked_by) {
+                let _ = write!(text, "\n{line}");
+            }
             task.worktree = Some(made.name);
         }
         describe(&task, &mut text);
