@@ -21,6 +21,8 @@ pub struct Replay {
     pub known_mail: HashMap<String, ContentHash>,
     /// The last mail record, to finish a take-in that a crash cut short.
     pub last_mail: Option<LastMail>,
+    /// What that record brought, put before the model or not.
+    pub last_batch: Vec<Value>,
     /// The notes of the assistant records, in order.
     pub model_notes: Vec<Value>,
     /// The last value of each owner's note.
@@ -137,6 +139,7 @@ impl Replaying {
             }
             Record::Mail(batch) => {
                 self.replay.last_mail = Some(LastMail::of(&batch));
+                self.replay.last_batch.clone_from(&batch.messages);
                 batch
                     .messages
                     .into_iter()

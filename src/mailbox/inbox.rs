@@ -65,15 +65,15 @@ pub struct Inbox {
 struct Unfinished {
     /// Its record.
     from: LastMail,
-    /// The JSON of the messages that were recorded from it, and perhaps of earlier ones.
+    /// The JSON of the messages that were recorded from it.
     messages: Vec<Vec<u8>>,
     /// It may be half blank.
     blanking: bool,
 }
 
 impl Unfinished {
-    /// The last record of a transcript. A crash in a take-in is the transcript's end, so none of the record's messages
-    /// was put before the model.
+    /// The last record of a transcript. Where the disk was full its messages may be before the model already, and be
+    /// neither in the archive nor out of the mailbox.
     fn of(replay: &Replay) -> Option<Self> {
         let from = replay.last_mail.clone()?;
         let says = |stage| replay.notes.get(FRONT) == Some(&json!([from.first, stage]));
@@ -81,7 +81,7 @@ impl Unfinished {
         (!blank).then(|| Self {
             from,
             messages: replay
-                .pending_mail
+                .last_batch
                 .iter()
                 .map(|message| message.to_string().into_bytes())
                 .collect(),

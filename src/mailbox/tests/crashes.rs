@@ -154,3 +154,29 @@ fn the_same_nameless_line_cut_short_again_is_neither_lost_nor_doubled() {
     assert_eq!(scene.delivered(), ["go on"; 2]);
     assert_eq!(scene.archived(), ["go on"; 2]);
 }
+
+/// The archive could not be written, the message was put before the model all the same, and then the owner died.
+#[test]
+fn what_was_read_before_it_was_archived_is_archived_by_the_next_start() {
+    let scene = Scene::new();
+    let id = scene.send("read at once");
+    let archive = scene.workspace.archive(&name("alice"));
+    let (mut inbox, mut transcript, _) = scene.start();
+    fs::create_dir_all(&archive).unwrap();
+    assert_eq!(
+        texts(&inbox.take_in(&mut transcript).unwrap()),
+        ["read at once"]
+    );
+    transcript
+        .append(&Record::User {
+            text: "read at once".to_owned(),
+            mail: vec![id],
+            at: Timestamp::from_ms(0),
+        })
+        .unwrap();
+    drop((inbox, transcript));
+    fs::remove_dir(&archive).unwrap();
+    assert_eq!(scene.take_in(), [""; 0]);
+    assert_eq!(scene.archived(), ["read at once"]);
+    assert_eq!(fs::read(scene.mailbox()).unwrap(), b"");
+}
