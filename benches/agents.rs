@@ -81,6 +81,7 @@ impl Crew {
             unattended: false,
             person_at: None,
             status: "idle".to_owned(),
+            stalled: std::collections::BTreeMap::new(),
             settings: json!({ "model": bed.script(&json!({ "agents": {} })) }),
         };
         session.save(&workspace, Durability::Process).unwrap();

@@ -224,6 +224,8 @@ mod tests {
             restarts,
             last_error: error.map(Into::into),
             started_by: None,
+            prompt: None,
+            require_plan: false,
             extra: serde_json::Map::default(),
         };
         for (member, alive, wanted) in [

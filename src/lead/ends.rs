@@ -10,13 +10,16 @@ use crate::board::{BoardError, Claimant, Released, Task};
 use crate::ids::{AgentName, RequestId, TaskId};
 use crate::mailbox::Kind;
 use crate::request::{Decision, RequestKind, RequestStatus};
-use crate::team::{MemberStatus, PlanGate};
+use crate::team::MemberStatus;
 
 impl Session {
     /// Gives back what a gone owner holds.
     pub(super) fn release_task_of(&mut self, name: &AgentName, why: Released) {
-        match self.try_release(name, why) {
-            Ok(None) => {}
+        let released = self.try_release(name, why);
+        if released.is_ok() {
+            self.crew.owed.done(name);
+        }
+        match released {
             Ok(Some(task)) => {
                 self.crew.dropped.insert(name.clone(), task.id.clone());
                 self.void_plans_of(name);
@@ -30,7 +33,11 @@ impl Session {
                     self.tell_model(name, Kind::ErrorReport, text);
                 }
             }
-            Err(error) => self.complain(&format!("the task of {name} was not given back"), &error),
+            Err(error) if self.crew.owed.add(name, why) => self.complain(
+                &format!("the task of {name} was not given back; it is tried again"),
+                &error,
+            ),
+            Ok(None) | Err(_) => {}
         }
     }
 
@@ -165,8 +172,8 @@ impl Session {
         let orders = Orders {
             name: member.name,
             role: member.role,
-            prompt: String::new(),
-            require_plan: member.plan_gate != PlanGate::NotRequired,
+            prompt: member.prompt.unwrap_or_default(),
+            require_plan: member.require_plan,
             model: member.model,
         };
         self.crew.orders.insert(name.clone(), orders.clone());

@@ -105,7 +105,13 @@ impl Session {
             self.deliver_held();
         }
         for line in news {
+            if line.task.is_none() {
+                self.meet_all_owners();
+            }
             if let Some(Ok(mut task)) = line.task.map(|id| self.files.board.get(&id)) {
+                if let Some(owner) = &task.owner {
+                    self.meet_owner(owner);
+                }
                 if let Some(after) = line.after {
                     task.status = after.status;
                     task.owner = after.owner;

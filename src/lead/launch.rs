@@ -8,15 +8,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use super::log_end;
 use super::way_back::WayBack;
 use crate::ids::{AgentName, TaskId};
 use crate::process::child::{self, Child};
 use crate::store::{Durability, jsonl, read};
 use crate::workspace::Workspace;
-
-/// How much of a log's end is looked at, in bytes, and shown, in lines.
-const TAIL_BYTES: u64 = 4096;
-const TAIL_LINES: usize = 12;
 
 /// What is the same for every teammate of this lead.
 pub(super) struct Launcher {
@@ -93,37 +90,28 @@ impl Launcher {
         Ok((log, length))
     }
 
-    /// The last lines that `name` has logged since the log had `from` bytes; empty if there are none.
-    pub(super) fn log_tail(&self, name: &AgentName, from: u64) -> String {
-        self.read_tail(name, from).unwrap_or_default()
+    /// How long the log of `name` is.
+    pub(super) fn log_length(&self, name: &AgentName) -> u64 {
+        std::fs::symlink_metadata(self.workspace.log(name)).map_or(0, |log| log.len())
     }
 
-    fn read_tail(&self, name: &AgentName, from: u64) -> io::Result<String> {
+    /// What the log of `name` tells since it had `from` bytes; empty if that is nothing (see [`log_end`]).
+    pub(super) fn log_end(&self, name: &AgentName, from: u64) -> String {
+        self.read_end(name, from)
+            .map_or_else(|_| String::new(), |text| log_end::telling(&text))
+    }
+
+    fn read_end(&self, name: &AgentName, from: u64) -> io::Result<String> {
         let path = self.workspace.log(name);
         let Some(mut log) = read::open_plain(&path).map_err(io::Error::other)? else {
             return Ok(String::new());
         };
-        let start = log.metadata()?.len().saturating_sub(TAIL_BYTES).max(from);
-        log.seek(SeekFrom::Start(start))?;
+        let end = log.metadata()?.len();
+        log.seek(SeekFrom::Start(
+            end.saturating_sub(log_end::LOOKED_AT).max(from),
+        ))?;
         let mut bytes = Vec::new();
-        log.take(TAIL_BYTES).read_to_end(&mut bytes)?;
-        Ok(last_lines(&String::from_utf8_lossy(&bytes), TAIL_LINES))
-    }
-}
-
-fn last_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    lines[lines.len().saturating_sub(count)..].join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tail_is_the_last_lines() {
-        assert_eq!(last_lines("", 2), "");
-        assert_eq!(last_lines("a\n", 2), "a");
-        assert_eq!(last_lines("a\nb\nc\n\n", 2), "b\nc");
+        log.take(log_end::LOOKED_AT).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

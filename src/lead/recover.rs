@@ -10,7 +10,7 @@ use crate::clock;
 use crate::findings::{self, Fate, Ground, Left};
 use crate::ids::AgentName;
 use crate::request::{Record, RequestKind, RequestStatus};
-use crate::team::Member;
+use crate::team::{Member, Presence};
 
 /// How many open tasks the account names.
 const MAX_LISTED: usize = 50;
@@ -59,10 +59,7 @@ impl Session {
                 self.adopt(name);
                 account.adopted.push(name.clone());
             }
-            Left::HalfStarted => {
-                self.files.roster.remove(name)?;
-                account.undone.push(name.clone());
-            }
+            Left::HalfStarted => self.undo_start(name, account)?,
             Left::Done => {}
             // A person who started one starts it again.
             Left::Lost if by_person(member) => {}
@@ -75,6 +72,19 @@ impl Session {
                     .unwrap_or_else(|| absent(member.status).to_owned()),
             }),
         }
+        Ok(())
+    }
+
+    /// The name's lock is held meanwhile: a process of that start that comes up only now finds no record, and ends.
+    fn undo_start(&mut self, name: &AgentName, account: &mut Account) -> anyhow::Result<()> {
+        let Some(presence) = Presence::take(&self.files.workspace, name)? else {
+            self.adopt(name);
+            account.adopted.push(name.clone());
+            return Ok(());
+        };
+        self.files.roster.remove(name)?;
+        account.undone.push(name.clone());
+        drop(presence);
         Ok(())
     }
 
@@ -114,6 +124,12 @@ impl Session {
         why: Released,
         account: &mut Account,
     ) -> anyhow::Result<()> {
+        // A process of a start that was cut short may have come up after all.
+        if let Some(owner) = &task.owner
+            && self.files.roster.is_alive(owner)
+        {
+            return Ok(());
+        }
         let holder = task.owner.as_ref().map(|owner| (owner, task.work_version));
         let mut board = self.files.board.lock(&AgentName::lead())?;
         let released = board.release(&task.id, holder, why, None);

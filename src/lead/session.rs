@@ -164,6 +164,7 @@ impl Session {
             self.bringing.deadline(),
             self.stalls.deadline(self.stall_limit()),
             Some(self.eye.deadline()),
+            self.crew.owed.deadline(),
         ]
         .into_iter()
         .flatten()
@@ -198,12 +199,17 @@ impl Session {
 
     /// Does whatever is due now that nothing more waits in the channel.
     fn settle(&mut self) -> anyhow::Result<()> {
+        // This process may have been stopped for a while: what has happened meanwhile comes before what is overdue.
+        for name in self.fleet.due(clock::instant()) {
+            self.on_member_changed(&name);
+        }
         for (name, effect) in self.fleet.tick(clock::instant()) {
             self.carry_out(&name, effect);
         }
         if self.time_limit().is_some_and(|at| at <= clock::instant()) {
             self.end_at_time_limit();
         }
+        self.release_owed();
         self.report_stalls();
         self.bring_branches();
         self.look_after_files();

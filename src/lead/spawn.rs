@@ -348,6 +348,8 @@ fn first_record(order: &SpawnOrder, orders: &Orders) -> Member {
         restarts: 0,
         last_error: None,
         started_by: Some(AgentName::lead()),
+        prompt: (!orders.prompt.is_empty()).then(|| orders.prompt.clone()),
+        require_plan: orders.require_plan,
         extra: serde_json::Map::default(),
     }
 }

@@ -9,16 +9,18 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::session::Session;
-use crate::clock;
+use crate::clock::{self, Timestamp};
 use crate::ids::AgentName;
 use crate::mailbox::Kind;
+use crate::store::Durability;
 use crate::store::read;
 use crate::team::MemberStatus;
 
 /// How much of a transcript's end is looked at, in bytes.
 const TAIL: u64 = 1024 * 1024;
 
-/// Since when each working teammate has finished no turn. Monotonic time: the machine's sleep does not count.
+/// Since when each working teammate has finished no turn. Monotonic time: the machine's sleep does not count, nor does a
+/// clock that is set.
 #[derive(Debug, Default)]
 pub(super) struct Stalls {
     working: BTreeMap<AgentName, Sign>,
@@ -59,6 +61,7 @@ impl Stalls {
     pub(super) fn lives(&mut self, name: &AgentName, now: Instant) {
         if let Some(sign) = self.working.get_mut(name) {
             sign.since = now;
+            sign.told = false;
         }
     }
 
@@ -74,11 +77,14 @@ impl Stalls {
         due
     }
 
-    /// Takes back that `name` was told of.
-    fn again(&mut self, name: &AgentName) {
-        if let Some(sign) = self.working.get_mut(name) {
-            sign.told = false;
-        }
+    /// Those that were told of and have given no sign since, with for how long each has given none.
+    pub(super) fn told(&self, now: Instant) -> impl Iterator<Item = (&AgentName, Duration)> {
+        let told = self.working.iter().filter(|(_, sign)| sign.told);
+        told.map(move |(name, sign)| (name, now.saturating_duration_since(sign.since)))
+    }
+
+    fn is_told(&self, name: &AgentName) -> bool {
+        self.working.get(name).is_some_and(|sign| sign.told)
     }
 
     /// When [`Self::due`] will name somebody.
@@ -97,13 +103,17 @@ impl Session {
         Duration::from_secs(self.options.settings.stall_secs.unwrap_or(600))
     }
 
-    /// Tells of those that have given no sign for too long.
+    /// Tells of those that have given no sign for too long, and keeps for `lead status` who they are.
     pub(super) fn report_stalls(&mut self) {
         let (limit, now) = (self.stall_limit(), clock::instant());
         for name in self.stalls.due(limit, now) {
+            // This process may have been stopped for a while: the last sign counts, not the last that was heard of.
+            self.on_member_changed(&name);
+            if !self.stalls.is_told(&name) {
+                continue;
+            }
             if runs_a_tool(&self.files.workspace.transcript(&name)) {
                 self.stalls.lives(&name, now);
-                self.stalls.again(&name);
                 continue;
             }
             let text = format!(
@@ -113,6 +123,31 @@ impl Session {
             self.say(text);
             let text = format!("has finished no turn for {} s", limit.as_secs());
             self.tell_model(&name, Kind::ErrorReport, text);
+        }
+        self.record_stalls(now);
+    }
+
+    fn record_stalls(&mut self, now: Instant) {
+        let is_news = !self
+            .stalls
+            .told(now)
+            .map(|(name, _)| name)
+            .eq(self.record.stalled.keys());
+        if !is_news {
+            return;
+        }
+        let since = |silent: Duration| {
+            let silent = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
+            Timestamp::from_ms(clock::now_ms().saturating_sub(silent))
+        };
+        self.record.stalled = self
+            .stalls
+            .told(now)
+            .map(|(name, silent)| (name.clone(), since(silent)))
+            .collect();
+        let saved = self.record.save(&self.files.workspace, Durability::Process);
+        if let Err(error) = saved {
+            self.complain("who gives no sign was not recorded", &error);
         }
     }
 }
@@ -175,6 +210,11 @@ mod tests {
         assert!(stalls.due(limit, now + limit + second).is_empty());
         stalls.lives(&name, now + limit * 2);
         assert!(stalls.due(limit, now + limit * 2 + second).is_empty());
+        assert_eq!(stalls.due(limit, now + limit * 3), vec![name.clone()]);
+        let told: Vec<_> = stalls.told(now + limit * 4).collect();
+        assert_eq!(told, [(&name, limit * 2)]);
+        stalls.lives(&name, now + limit * 4);
+        assert_eq!(stalls.told(now + limit * 4).count(), 0);
         stalls.observe(&name, MemberStatus::Idle, 2, now);
         assert!(stalls.due(limit, now + limit * 9).is_empty());
     }

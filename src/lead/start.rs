@@ -1,5 +1,6 @@
 //! Opening a session. Whatever can be refused is refused before the first file is made.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -202,6 +203,7 @@ fn new_record(
         status: "idle".to_owned(),
         // Nobody starts a lead but the person.
         person_at: Some(Timestamp::now()),
+        stalled: BTreeMap::new(),
         settings: serde_json::json!(options.settings),
     }
 }

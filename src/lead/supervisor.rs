@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
-use super::fleet::{Effect, Ending, Happened, Tie, Unit, ending};
+use super::fleet::{Effect, Ending, Happened, Phase, Tie, Unit, ending};
 use super::inlet::Event;
 use super::launch::{Launched, Orders};
+use super::owners::Owed;
 use super::session::Session;
 use super::spawn::Start;
 use super::{Shown, TeammateNews};
@@ -18,6 +20,12 @@ use crate::store::lock;
 use crate::team::{Member, MemberStatus, PlanGate};
 use crate::tool::{Answer, SpawnOrder};
 
+/// The exit code of a teammate that was refused: wrong arguments, or somebody is that teammate already.
+const REFUSED: i32 = 2;
+
+/// How long until a watch that failed (no file descriptors left) is tried again.
+const WATCH_AGAIN: Duration = Duration::from_millis(500);
+
 /// What carrying out effects needs to know of each teammate.
 #[derive(Default)]
 pub(super) struct Crew {
@@ -25,8 +33,12 @@ pub(super) struct Crew {
     pub(super) orders: HashMap<AgentName, Orders>,
     /// Processes started by this lead, the last of each name.
     pub(super) launched: HashMap<AgentName, Launched>,
+    /// How long each one's log was before its present process, or before it was taken over.
+    log_from: HashMap<AgentName, u64>,
     /// First starts whose status is awaited.
     pub(super) starts: HashMap<AgentName, Start>,
+    /// What the dead still hold, because it could not be given back.
+    pub(super) owed: Owed,
     /// The task that each gave back by dying.
     pub(super) dropped: HashMap<AgentName, TaskId>,
     /// Those whose farewell has come.
@@ -91,30 +103,42 @@ impl Session {
         if self.fleet.get(name).is_none_or(|unit| unit.epoch != epoch) {
             return;
         }
-        let log_from = self.crew.launched.get(name).map_or(0, |one| one.log_from);
-        let mut end = status.to_string();
-        let tail = self.launcher.log_tail(name, log_from);
-        if !tail.is_empty() {
-            end.push_str("; the end of its log:\n");
-            end.push_str(&tail);
+        if status.code() == Some(REFUSED) && self.is_somebody_else(name) {
+            return self.adopt(name);
         }
-        self.ended(name, epoch, status.code(), end);
+        self.ended(name, epoch, status.code(), &status.to_string());
+    }
+
+    /// Whether a process that was to go on as `name` was refused because another one is that already: an earlier lead had
+    /// started it again, and it came up late.
+    fn is_somebody_else(&self, name: &AgentName) -> bool {
+        let again = |unit: &Unit| matches!(unit.phase, Phase::Starting { again: true, .. });
+        self.fleet.get(name).is_some_and(again) && self.files.roster.is_alive(name)
     }
 
     /// The process of an adopted teammate has ended.
     pub(super) fn on_lock_free(&mut self, name: &AgentName) {
+        let watched = |unit: &Unit| unit.tie != Tie::Child && unit.is_there();
+        if !self.fleet.get(name).is_some_and(watched) {
+            return;
+        }
         if self.files.roster.is_alive(name) {
             return self.watch_lock(name);
         }
-        self.ended(name, 0, None, "its process is gone".to_owned());
+        self.ended(name, 0, None, "its process is gone");
     }
 
-    fn ended(&mut self, name: &AgentName, epoch: u64, code: Option<i32>, end: String) {
+    fn ended(&mut self, name: &AgentName, epoch: u64, code: Option<i32>, how: &str) {
+        let end = self.end_in_words(name, how);
         if let Err(error) = self.take_mail() {
             self.complain("mail was not taken in", &*error);
         }
         let status = self.files.roster.get(name).ok().flatten();
         let how = ending(code, status.map(|member| member.status));
+        if how == Ending::Crashed {
+            // What its tools had started is an orphan now, and the guards may be gone too.
+            child::kill_strays();
+        }
         if how != Ending::Stopped {
             tracing::warn!(%name, end, "a teammate's process ended");
         }
@@ -122,6 +146,16 @@ impl Session {
         let now = clock::instant();
         self.stalls.observe(name, MemberStatus::Stopped, 0, now);
         self.happen(name, Happened::Ended { epoch, how });
+    }
+
+    /// How it ended and what its log says of that.
+    fn end_in_words(&self, name: &AgentName, how: &str) -> String {
+        let from = self.crew.log_from.get(name).copied().unwrap_or_default();
+        let log = self.launcher.log_end(name, from);
+        if log.is_empty() {
+            return how.to_owned();
+        }
+        format!("{how}; the end of its log:\n{log}")
     }
 
     pub(super) fn signal(&mut self, name: &AgentName, send: impl Fn(u32)) {
@@ -146,6 +180,7 @@ impl Session {
                 status,
             });
         });
+        self.crew.log_from.insert(name.clone(), launched.log_from);
         self.crew.launched.insert(name.clone(), launched);
     }
 
@@ -163,6 +198,8 @@ impl Session {
         self.watcher.watch(&self.files.workspace.member(name));
         self.fleet
             .insert(member.name.clone(), Unit::living(tie, member.status));
+        let log_from = self.launcher.log_length(name);
+        self.crew.log_from.insert(name.clone(), log_from);
         self.watch_lock(name);
         self.show_member(member, None);
     }
@@ -172,9 +209,11 @@ impl Session {
         let (inlet, name) = (self.inlet.clone(), name.clone());
         let path = self.files.workspace.member_lock(&name);
         std::thread::spawn(move || {
-            if lock::wait_until_free(&path).is_ok() {
-                inlet.put(Event::LockFree(name));
+            while let Err(error) = lock::wait_until_free(&path) {
+                tracing::warn!(%error, %name, "a teammate's end cannot be watched yet");
+                std::thread::sleep(WATCH_AGAIN);
             }
+            inlet.put(Event::LockFree(name));
         });
     }
 

@@ -89,6 +89,12 @@ pub struct Member {
     /// Who started it: `lead`, or `user` for one that a person started.
     #[serde(default)]
     pub started_by: Option<AgentName>,
+    /// What it was started to do, until its model has answered to it: whoever starts it again tells it that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// Whether it was started to change nothing without an approved plan.
+    #[serde(default)]
+    pub require_plan: bool,
     /// Keys that the runtime does not know.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

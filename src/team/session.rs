@@ -1,10 +1,12 @@
 //! `session.json`: which session runs, its generation, and the settings in force for the team.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::clock::Timestamp;
-use crate::ids::SessionId;
+use crate::ids::{AgentName, SessionId};
 use crate::store::read::read_plain;
 use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
@@ -35,6 +37,9 @@ pub struct Session {
     /// When the person last said or decided something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person_at: Option<Timestamp>,
+    /// Teammates that work without a sign, and since when (SPEC §6.5).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stalled: BTreeMap<AgentName, Timestamp>,
     /// Effective settings, flags included: what `config::Settings` serialises to.
     pub settings: Value,
 }

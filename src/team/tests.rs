@@ -246,6 +246,7 @@ fn a_session_reads_back_and_a_torn_one_is_none() {
         unattended: true,
         status: "working".to_owned(),
         person_at: None,
+        stalled: [(name("alice"), Timestamp::from_ms(7))].into(),
         settings: json!({"maxTeammates": 2}),
     };
     session.save(&workspace, Durability::Process).unwrap();

@@ -106,6 +106,8 @@ fn record(
             status: MemberStatus::Starting,
             pid: Some(std::process::id()),
             started_by: Some(started_by),
+            prompt: before.prompt.filter(|_| options.started_by_lead),
+            require_plan: options.require_plan,
             last_error: None,
             started_at: if options.started_by_lead {
                 before.started_at
@@ -129,6 +131,8 @@ fn record(
             restarts: 0,
             last_error: None,
             started_by: Some(started_by),
+            prompt: None,
+            require_plan: options.require_plan,
             extra: serde_json::Map::new(),
         },
     }

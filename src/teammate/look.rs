@@ -252,7 +252,7 @@ impl Mate {
     }
 
     /// A lead that came back is known by its lock and the new generation of its session.
-    fn look_for_lead(&mut self) {
+    pub(super) fn look_for_lead(&mut self) {
         if self.lead.present || lead_presence::living_lead(&self.workspace).is_none() {
             return;
         }

@@ -203,6 +203,7 @@ impl Mate {
             member.turns += 1;
             member.tokens += tokens.input + tokens.output + tokens.cache_write;
             member.last_error = None;
+            member.prompt = None;
         })?;
         Ok(())
     }

@@ -27,6 +27,12 @@ pub fn run(options: Options) -> Result<End, RunError> {
             "{me} is running already; another process has that name in this workspace; choose another --name"
         )));
     };
+    // Its lead was killed just after it was started, and the next one has undone that.
+    if options.started_by_lead && !workspace.member(&me).exists() {
+        return Err(RunError::Usage(format!(
+            "the start of {me} was undone; its lead is gone; start it again"
+        )));
+    }
     let lived = catch_unwind(AssertUnwindSafe(|| live(options, inlet, &inbound)))
         .unwrap_or_else(|panic| Err(anyhow!("internal error: {}", panic_text(&*panic))));
     child::kill_strays();

@@ -204,6 +204,8 @@ impl Mate {
             self.lead.generation = Some(session.generation);
         }
         self.watcher.watch(&self.workspace.session());
+        // First watched, then looked at: one may have come meanwhile.
+        self.look_for_lead();
     }
 
     /// Picks up what the board, the requests and the transcript say of this teammate.
@@ -235,6 +237,11 @@ impl Mate {
             }
         }
         self.gate_changed()?;
+        if let Some(task) = noted.as_ref().and_then(|noted| noted["task"].as_str())
+            && self.work().is_none_or(|(held, _)| held.as_str() != task)
+        {
+            self.notices.push(prompt::lost_assignment(task));
+        }
         tracing::info!(?kept, holds, "resumed");
         self.mail = pending_mail(replay);
         self.look_at_waits()?;

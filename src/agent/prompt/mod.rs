@@ -6,4 +6,6 @@ pub mod told;
 
 pub use restored::{SUM_UP, summed_up};
 pub use system::{SystemParts, system};
-pub use told::{assignment, notice, older_mail, reminder, render_mail, restarted, wrap_up};
+pub use told::{
+    assignment, lost_assignment, notice, older_mail, reminder, render_mail, restarted, wrap_up,
+};

@@ -128,6 +128,14 @@ pub fn restarted() -> Input {
     )
 }
 
+/// The task that its conversation was about went back to the board when its predecessor ended.
+pub fn lost_assignment(task: &str) -> Input {
+    notice(&format!(
+        "{task} is no longer your assignment: it went back to the board when your process ended, and is done by somebody \
+         else, or later. Do not go on with it."
+    ))
+}
+
 /// Mail that waited for somebody of this name before this conversation.
 pub fn older_mail(began: Timestamp) -> Input {
     notice(&format!(

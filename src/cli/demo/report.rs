@@ -34,6 +34,7 @@ pub(super) fn print(
         .map(|member| team::Living {
             member: member.clone(),
             alive: false,
+            stalled: None,
         })
         .collect();
     if !members.is_empty() {

@@ -19,6 +19,7 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
                 .map(|(member, alive)| team::Living {
                     member: member.clone(),
                     alive: *alive,
+                    stalled: None,
                 })
                 .collect();
             let mut lines = or_none(team::lines(&living), "no teammates");

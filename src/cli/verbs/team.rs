@@ -1,5 +1,7 @@
 //! `lead team list`.
 
+use std::collections::BTreeMap;
+
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -7,7 +9,9 @@ use crate::cli::exit::{Failure, Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::shell;
 use crate::cli::table::Table;
-use crate::team::{Member, MemberStatus};
+use crate::clock::Timestamp;
+use crate::ids::AgentName;
+use crate::team::{Member, MemberStatus, Session, lead_presence};
 
 /// What is done with the team.
 #[derive(Debug, Subcommand)]
@@ -27,6 +31,8 @@ pub struct Living {
     pub member: Member,
     /// Whether its process lives.
     pub alive: bool,
+    /// Since when it works without a sign, as its lead says.
+    pub stalled: Option<Timestamp>,
 }
 
 /// Runs the verb.
@@ -47,20 +53,36 @@ pub fn run(place: &Place, verb: &TeamVerb) -> Outcome {
 pub fn living(place: &Place) -> Result<Vec<Living>, Failure> {
     let roster = place.roster();
     let members = roster.list()?;
+    let stalled = stalled(place);
     Ok(members
         .into_iter()
-        .map(|member| Living {
-            alive: roster.is_alive(&member.name),
-            member,
+        .map(|member| {
+            let alive = roster.is_alive(&member.name);
+            Living {
+                alive,
+                stalled: stalled.get(&member.name).copied().filter(|_| alive),
+                member,
+            }
         })
         .collect())
 }
 
+/// Only a living lead knows.
+fn stalled(place: &Place) -> BTreeMap<AgentName, Timestamp> {
+    lead_presence::living_lead(&place.workspace)
+        .and_then(|_| Session::load(&place.workspace))
+        .map(|session| session.stalled)
+        .unwrap_or_default()
+}
+
 impl Living {
-    /// The record with `alive` added.
+    /// The record with `alive` added, and `stalledSince` if it is.
     pub fn json(&self) -> Value {
         let mut value = json!(self.member);
         value["alive"] = self.alive.into();
+        if let Some(since) = self.stalled {
+            value["stalledSince"] = json!(since);
+        }
         value
     }
 
@@ -76,6 +98,11 @@ impl Living {
             MemberStatus::WaitingApproval => "waiting for approval",
             MemberStatus::Stopping => "stopping",
         };
+        if let Some(since) = self.stalled {
+            // The time of day, as in `2026-11-30T17:00:00.000Z`.
+            let at = since.to_string().get(11..16).unwrap_or_default().to_owned();
+            return format!("stalled since {at} UTC");
+        }
         match &self.member.last_error {
             Some(error) if !self.alive => format!("{status}: {error}"),
             _ => status.to_owned(),

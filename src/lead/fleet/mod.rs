@@ -7,7 +7,5 @@ mod units;
 #[cfg(test)]
 mod tests;
 
-#[cfg(test)]
-use unit::Phase;
-pub(super) use unit::{Effect, Ending, Happened, Tie, Unit, ending};
+pub(super) use unit::{Effect, Ending, Happened, Phase, Tie, Unit, ending};
 pub(super) use units::Fleet;

@@ -48,15 +48,19 @@ impl Fleet {
         effects
     }
 
-    /// What follows from the passing of time.
-    pub(in crate::lead) fn tick(&mut self, now: Instant) -> Vec<(AgentName, Effect)> {
-        let due: Vec<AgentName> = self
-            .units
+    /// Names to which [`Self::tick`] would do something now.
+    pub(in crate::lead) fn due(&self, now: Instant) -> Vec<AgentName> {
+        self.units
             .iter()
             .filter(|(_, unit)| unit.deadline().is_some_and(|at| at <= now))
             .map(|(name, _)| name.clone())
-            .collect();
-        due.into_iter()
+            .collect()
+    }
+
+    /// What follows from the passing of time.
+    pub(in crate::lead) fn tick(&mut self, now: Instant) -> Vec<(AgentName, Effect)> {
+        self.due(now)
+            .into_iter()
             .flat_map(|name| {
                 let effects = self.on(&name, Happened::Tick, now);
                 effects

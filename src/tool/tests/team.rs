@@ -29,6 +29,8 @@ fn member(bench: &Bench, name: &str, status: MemberStatus, alive: bool) -> Optio
         restarts: 0,
         last_error: None,
         started_by: None,
+        prompt: None,
+        require_plan: false,
         extra: serde_json::Map::new(),
     };
     Roster::new(workspace.clone(), Durability::Process)

@@ -8,5 +8,7 @@ mod person;
 mod questions;
 pub(crate) mod scripts;
 mod spending;
+mod starting;
 mod stuck;
+mod supervising;
 mod unresponsive;

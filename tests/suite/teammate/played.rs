@@ -6,7 +6,7 @@ use pitcrew::ids::{AgentName, RequestId, SessionId, TaskId};
 use pitcrew::mailbox::{Kind, Message, Post, inbox};
 use pitcrew::request::{Decision, NewRequest, Record, RequestKind, RequestStatus, Requests};
 use pitcrew::store::Durability;
-use pitcrew::team::{LeadPresence, Session};
+use pitcrew::team::{LeadPresence, Roster, Session};
 use pitcrew::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -61,6 +61,7 @@ impl Played {
             unattended: self.settings["unattended"] == json!(true),
             status: "idle".to_owned(),
             person_at: None,
+            stalled: std::collections::BTreeMap::new(),
             settings: self.settings.clone(),
         };
         session.save(&self.workspace, Durability::Process).unwrap();
@@ -73,6 +74,16 @@ impl Played {
 
     /// Starts alice as a lead would.
     pub(super) fn start(&self, more: &[&str]) -> Running {
+        let roster = Roster::new(self.workspace.clone(), Durability::Process);
+        if roster.get(&alice()).unwrap().is_none() {
+            let record = json!({
+                "name": "alice", "role": "", "model": "", "status": "starting", "pid": null,
+                "startedAt": Timestamp::now(), "task": null,
+            });
+            roster
+                .put(&serde_json::from_value(record).unwrap())
+                .unwrap();
+        }
         let mut args = vec!["--name", "alice", "--keys-on-stdin"];
         args.extend(more);
         let mut running = self.bed.start_teammate(&args);
