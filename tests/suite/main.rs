@@ -15,6 +15,7 @@
 mod support;
 
 mod board;
+mod chaos;
 mod cli;
 mod demo;
 mod job;

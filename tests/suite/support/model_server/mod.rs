@@ -22,7 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub(crate) use answer::Answer;
-pub(crate) use ask::{Ask, Protocol};
+pub(crate) use ask::{Ask, Part, Protocol};
 
 type Handler = dyn Fn(&Ask) -> Answer + Send + Sync;
 
