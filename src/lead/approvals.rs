@@ -8,6 +8,7 @@ use std::sync::PoisonError;
 use serde_json::Value;
 
 use super::answers::{self, Reply};
+use super::owed::Debt;
 use super::session::Session;
 use super::{Answering, PromptFor, Shown};
 use crate::agent::answering::Desk;
@@ -161,10 +162,19 @@ impl Session {
             kind: record.kind,
             by: AgentName::user(),
             status: answered(record.kind, reply.yes),
-            feedback: reply.comment,
+            feedback: reply.comment.clone(),
             scope,
         };
-        match self.desk().decide(&record.request_id, &decision) {
+        let decided = self.desk().decide(&record.request_id, &decision);
+        let debt = Debt::Answer(Box::new(record.clone()), reply);
+        if let Err(error @ (Refusal::Lock(_) | Refusal::Store(_))) = &decided {
+            if self.crew.owed.add(debt) {
+                self.complain("the answer was not recorded; it is tried again", error);
+            }
+            return;
+        }
+        self.crew.owed.paid(&debt);
+        match decided {
             Ok(record) => {
                 self.wake(&record);
                 self.closed(record);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::fleet::{Ending, Happened, Tie};
 use super::launch::Orders;
+use super::owed::Debt;
 use super::session::Session;
 use crate::board::{BoardError, Claimant, Released, Task};
 use crate::ids::{AgentName, RequestId, TaskId};
@@ -16,8 +17,9 @@ impl Session {
     /// Gives back what a gone owner holds.
     pub(super) fn release_task_of(&mut self, name: &AgentName, why: Released) {
         let released = self.try_release(name, why);
+        let debt = Debt::Release(name.clone(), why);
         if released.is_ok() {
-            self.crew.owed.done(name);
+            self.crew.owed.paid(&debt);
         }
         match released {
             Ok(Some(task)) => {
@@ -33,7 +35,7 @@ impl Session {
                     self.tell_model(name, Kind::ErrorReport, text);
                 }
             }
-            Err(error) if self.crew.owed.add(name, why) => self.complain(
+            Err(error) if self.crew.owed.add(debt) => self.complain(
                 &format!("the task of {name} was not given back; it is tried again"),
                 &error,
             ),

@@ -24,6 +24,7 @@ mod log_end;
 mod mail;
 mod mind;
 pub mod options;
+mod owed;
 mod owners;
 mod person;
 mod proposals;

@@ -209,7 +209,7 @@ impl Session {
         if self.time_limit().is_some_and(|at| at <= clock::instant()) {
             self.end_at_time_limit();
         }
-        self.release_owed();
+        self.pay_what_is_owed();
         self.report_stalls();
         self.bring_branches();
         self.look_after_files();

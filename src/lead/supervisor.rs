@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::fleet::{Effect, Ending, Happened, Phase, Tie, Unit, ending};
 use super::inlet::Event;
 use super::launch::{Launched, Orders};
-use super::owners::Owed;
+use super::owed::Owed;
 use super::session::Session;
 use super::spawn::Start;
 use super::{Shown, TeammateNews};
@@ -37,7 +37,7 @@ pub(super) struct Crew {
     log_from: HashMap<AgentName, u64>,
     /// First starts whose status is awaited.
     pub(super) starts: HashMap<AgentName, Start>,
-    /// What the dead still hold, because it could not be given back.
+    /// What could not be written yet.
     pub(super) owed: Owed,
     /// The task that each gave back by dying.
     pub(super) dropped: HashMap<AgentName, TaskId>,

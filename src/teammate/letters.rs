@@ -81,6 +81,15 @@ pub(super) fn idle(me: &AgentName, said: Announcement, work: Option<&Work>) -> M
         .with("outcome", outcome)
 }
 
+/// A person has started it: the lead learns at once whom to look after.
+pub(super) fn joined(me: &AgentName) -> Message {
+    to_lead(
+        me,
+        Kind::StatusUpdate,
+        &format!("{me} has joined the team; a person started it"),
+    )
+}
+
 /// A failure, in words.
 pub(super) fn error_report(me: &AgentName, text: &str, work: Option<&Work>) -> Message {
     about(to_lead(me, Kind::ErrorReport, text), work)

@@ -16,7 +16,7 @@ use super::machine::{Config, Event, Machine, Start};
 use super::mate::{LeadWatch, Mate};
 use super::timers::Timers;
 use super::words::{self, Words};
-use super::{Options, work};
+use super::{Options, letters, work};
 use crate::agent::prompt::{self, SystemParts};
 use crate::agent::{Thinker, ThinkerParts};
 use crate::board::Task;
@@ -210,6 +210,9 @@ impl Mate {
 
     /// Picks up what the board, the requests and the transcript say of this teammate.
     fn resume(&mut self, replay: &Replay, options: &Options) -> anyhow::Result<()> {
+        if !options.started_by_lead && self.lead.present {
+            self.tell(&letters::joined(&self.me))?;
+        }
         let noted = replay.notes.get(work::ASSIGNMENT).cloned();
         let owned = self.context.board.owned_by(&self.me)?;
         self.end_old_questions();
