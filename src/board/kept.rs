@@ -14,7 +14,7 @@ use super::{BoardError, Claimant, LockedBoard, Status, Task, branches, cycles, f
 use crate::ids::{AgentName, TaskId, WorktreeName};
 use crate::store::fault::{self, Point};
 use crate::store::lock::{self, FileLock, LOCK_WAIT, LockError, LockFile};
-use crate::store::{Durability, StoreError};
+use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
 
 /// Whether a bound worktree can be used: `Err` says why not.
@@ -88,6 +88,14 @@ impl Board {
             workspace: workspace.clone(),
             options,
         })
+    }
+
+    /// Refuses a board that cannot be changed, for whoever is about to live by it. Makes nothing and waits for nobody.
+    pub fn check_changeable(&self) -> Result<(), BoardError> {
+        let lock = self.workspace.board_lock();
+        lock::is_held(&lock)?;
+        atomic::check_writable(&lock)?;
+        Ok(atomic::check_writable(&self.workspace.tasks_dir())?)
     }
 
     /// All tasks and damaged files, in the order of offering.

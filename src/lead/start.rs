@@ -19,6 +19,7 @@ use super::{Inlet, Resume, RunError, SessionOptions, Shown, Ui};
 use crate::agent::joined;
 use crate::agent::prompt::{self, SystemParts};
 use crate::agent::{Thinker, ThinkerParts};
+use crate::board::BoardError;
 use crate::clock::{self, Timestamp};
 use crate::config::Settings;
 use crate::config::settings::{MergeBy, PlanReview};
@@ -27,6 +28,7 @@ use crate::mailbox::{Message, Post};
 use crate::model::{self, Model};
 use crate::policy::{Mode, Policy};
 use crate::request::Requests;
+use crate::store::lock::LockError;
 use crate::store::watch::Watcher;
 use crate::store::{Durability, quarantine};
 use crate::team::usage::Meter;
@@ -66,13 +68,17 @@ pub(super) fn open(
             .context("what stands in the place of the lead's files could not be moved away")
     };
     let mut moved = clear(&[workspace.lead_lock(), workspace.lead_alive()])?;
-    let presence =
-        match LeadPresence::take(&options.workspace).context("cannot start a lead here")? {
-            Ok(presence) => presence,
-            Err(pid) => return Err(RunError::Usage(second_lead(pid))),
-        };
+    let presence = match LeadPresence::take(&options.workspace) {
+        Ok(Ok(presence)) => presence,
+        Ok(Err(pid)) => return Err(RunError::Usage(second_lead(pid))),
+        Err(error @ LockError::Unsupported { .. }) => return Err(unusable(error.into())),
+        Err(error) => Err(error).context("cannot start a lead here")?,
+    };
     if last.is_none() {
         keep_damaged_session(&options.workspace)?;
+    }
+    if workspace.tasks_dir().is_dir() {
+        moved.extend(clear(&[workspace.board_lock()])?);
     }
     moved.extend(clear(&[
         workspace.mailbox(&AgentName::lead()),
@@ -146,6 +152,14 @@ pub(super) fn durability(settings: &Settings) -> Durability {
     settings.durability.unwrap_or_default()
 }
 
+/// A board without working locks, or one that cannot be written, is refused, never worked around.
+fn unusable(error: BoardError) -> RunError {
+    let error = anyhow::Error::new(error);
+    RunError::Usage(format!(
+        "the team cannot work here; {error:#}; `lead doctor` shows what is not in order"
+    ))
+}
+
 fn second_lead(pid: Option<u32>) -> String {
     let who = pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
     format!(
@@ -172,10 +186,11 @@ fn choose(
     }
 }
 
-fn open_files(options: &SessionOptions) -> anyhow::Result<Files> {
+fn open_files(options: &SessionOptions) -> Result<Files, RunError> {
     let (workspace, durability) = (&options.workspace, durability(&options.settings));
     let board = joined::open_board(workspace, durability, options.settings.max_attempts)
-        .context("the board cannot be opened")?;
+        .and_then(|board| board.check_changeable().map(|()| board))
+        .map_err(unusable)?;
     let roster = Roster::new(workspace.clone(), Durability::Process);
     Ok(Files {
         workspace: workspace.clone(),

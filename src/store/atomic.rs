@@ -7,6 +7,7 @@ use std::path::Path;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::unistd::AccessFlags;
 use tempfile::NamedTempFile;
 
 use super::fault::{self, Point};
@@ -70,6 +71,14 @@ pub fn create_new(path: &Path, bytes: &[u8], durability: Durability) -> Result<(
         .map_err(|refused| StoreError::new("create", path, refused.error))?;
     fault::here(Point::Renamed);
     parent.sync()
+}
+
+/// Refuses a file or directory that this process may not write to; a missing one is no obstacle.
+pub fn check_writable(path: &Path) -> Result<(), StoreError> {
+    match nix::unistd::access(path, AccessFlags::W_OK) {
+        Ok(()) | Err(Errno::ENOENT) => Ok(()),
+        Err(error) => Err(StoreError::new("write to", path, error.into())),
+    }
 }
 
 /// Renames `from` to `to` and syncs the directories.

@@ -6,4 +6,4 @@ mod actor;
 mod errors;
 mod kills;
 mod scarce;
-mod strace;
+pub mod strace;

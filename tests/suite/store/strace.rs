@@ -23,7 +23,7 @@ pub(super) struct Injection<'a> {
 }
 
 /// Whether strace can be used here; if not, says so on standard error.
-pub(super) fn is_there(test: &str) -> bool {
+pub fn is_there(test: &str) -> bool {
     let why = if !cfg!(target_os = "linux") {
         "there is no strace on this system"
     } else if !traces() {
