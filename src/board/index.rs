@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 
-use super::snapshot::{self, Reach, Record, Snapshot};
+use super::snapshot::{self, Lent, Reach, Record, Snapshot};
 use super::summary::{Key, Place, Summary};
 use super::{Claimant, Status, branches, rules};
 use crate::ids::WorktreeName;
@@ -191,18 +191,26 @@ impl Index {
     /// A snapshot of it, which holds what the journal tells up to `reach`; `None` for a board too large for one.
     pub(super) fn encode(&mut self, reach: Reach) -> Option<Vec<u8>> {
         self.take_all();
-        let mut records: HashMap<Key, Record> = HashMap::with_capacity(self.tasks.len());
-        for (key, known) in &self.tasks {
-            records.entry(*key).or_default().task = Some((known.summary.clone(), known.open));
-        }
-        for (key, dependents) in &self.dependents {
-            records
-                .entry(*key)
-                .or_default()
-                .dependents
-                .clone_from(dependents);
-        }
-        let records: Vec<(Key, Record)> = records.into_iter().collect();
+        let dependents = |key| self.dependents.get(key).map_or(&[][..], Vec::as_slice);
+        let tasks = self.tasks.iter().map(|(key, known)| {
+            let lent = Lent {
+                task: Some((&known.summary, known.open)),
+                dependents: dependents(key),
+            };
+            (*key, lent)
+        });
+        // Others name it, and nobody made it.
+        let named = self.dependents.keys();
+        let missing = named
+            .filter(|key| !self.tasks.contains_key(key))
+            .map(|key| {
+                let lent = Lent {
+                    task: None,
+                    dependents: dependents(key),
+                };
+                (*key, lent)
+            });
+        let records: Vec<(Key, Lent<'_>)> = tasks.chain(missing).collect();
         let ready: Vec<Place> = self.ready.iter().copied().collect();
         let owned = self
             .owned

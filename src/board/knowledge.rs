@@ -30,8 +30,8 @@ const LOOK_AT_FILES: Duration = Duration::from_secs(30);
 /// So many tasks are read from their files as quickly as from a snapshot.
 const FEW_TASKS: usize = 32;
 /// After so many lines, or so many tasks a line, whichever is more, a snapshot is made anew: its cost is spread over them.
-const LINES_UNSAVED: u64 = 64;
-const TASKS_PER_LINE: u64 = 64;
+const LINES_UNSAVED: u64 = 32;
+const TASKS_PER_LINE: u64 = 128;
 
 /// The index and what feeds it.
 #[derive(Debug)]

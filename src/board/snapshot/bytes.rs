@@ -2,7 +2,7 @@
 
 use super::super::Status;
 use super::super::summary::{Key, Summary};
-use super::Record;
+use super::{Lent, Record};
 
 /// The length that stands for "no text".
 const NONE: u32 = u32::MAX;
@@ -51,11 +51,11 @@ fn length(of: usize) -> Option<u32> {
     u32::try_from(of).ok().filter(|length| *length != NONE)
 }
 
-pub(super) fn put_record(out: &mut Vec<u8>, key: Key, record: &Record) -> Option<()> {
+pub(super) fn put_record(out: &mut Vec<u8>, key: Key, record: Lent<'_>) -> Option<()> {
     put_u32(out, key.0);
-    let Some((task, open)) = &record.task else {
+    let Some((task, open)) = record.task else {
         put_u32(out, MISSING);
-        return put_keys(out, &record.dependents);
+        return put_keys(out, record.dependents);
     };
     match &task.status {
         None => put_u32(out, DAMAGED),
@@ -68,15 +68,17 @@ pub(super) fn put_record(out: &mut Vec<u8>, key: Key, record: &Record) -> Option
             put_u32(out, length(number)?);
         }
     }
-    put_u32(out, *open);
-    put_u32(out, task.attempts);
-    put_u32(out, task.order);
-    put_u64(out, task.created_ms);
+    let mut numbers = [0; 20];
+    numbers[..4].copy_from_slice(&open.to_le_bytes());
+    numbers[4..8].copy_from_slice(&task.attempts.to_le_bytes());
+    numbers[8..12].copy_from_slice(&task.order.to_le_bytes());
+    numbers[12..].copy_from_slice(&task.created_ms.to_le_bytes());
+    out.extend_from_slice(&numbers);
     put_text(out, task.owner.as_deref())?;
     put_text(out, task.assignee.as_deref())?;
     put_text(out, task.worktree.as_deref())?;
     put_keys(out, &task.blocked_by)?;
-    put_keys(out, &record.dependents)
+    put_keys(out, record.dependents)
 }
 
 /// Takes numbers and texts off the front; `None` as soon as something is not there.
@@ -190,7 +192,11 @@ mod tests {
         });
         for record in records {
             let mut bytes = Vec::new();
-            put_record(&mut bytes, Key(5), &record).unwrap();
+            let lent = Lent {
+                task: record.task.as_ref().map(|(task, open)| (task, *open)),
+                dependents: &record.dependents,
+            };
+            put_record(&mut bytes, Key(5), lent).unwrap();
             let mut cursor = Cursor(&bytes);
             assert_eq!(cursor.record(), Some((Key(5), record)));
             assert!(cursor.0.is_empty());

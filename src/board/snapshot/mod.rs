@@ -33,6 +33,13 @@ pub(super) struct Record {
     pub(super) dependents: Vec<Key>,
 }
 
+/// The same, on loan to be written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lent<'a> {
+    pub(super) task: Option<(&'a Summary, u32)>,
+    pub(super) dependents: &'a [Key],
+}
+
 /// Up to where the journal is contained in a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Reach {

@@ -9,10 +9,15 @@ use super::bytes::Cursor;
 use super::{HEADER, MAGIC, READY, READY_CHUNK, Reach, Record, block_of, checksum};
 use crate::store::read::open_plain;
 
+/// How much of it is read at once, in bytes.
+const FRONT: usize = 32 * 1024;
+
 /// An open snapshot. `None` from any question: it is not whole, and nothing in it is to be believed.
 #[derive(Debug)]
 pub(in super::super) struct Snapshot {
     file: File,
+    /// Its beginning, read at once: the header, and of most boards the directory.
+    front: Vec<u8>,
     pub(in super::super) reach: Reach,
     /// How many tasks there are.
     pub(in super::super) tasks: usize,
@@ -33,8 +38,10 @@ impl Snapshot {
     pub(in super::super) fn open(path: &Path) -> Option<Self> {
         let file = open_plain(path).ok()??;
         let size = file.metadata().ok()?.len();
-        let head = exactly(&file, 0, HEADER)?;
-        let mut cursor = Cursor(&head);
+        let mut front = vec![0; FRONT.min(usize::try_from(size).ok()?)];
+        file.read_exact_at(&mut front, 0).ok()?;
+        let head = front.get(..HEADER)?;
+        let mut cursor = Cursor(head);
         if cursor.bytes(MAGIC.len())? != MAGIC {
             return None;
         }
@@ -56,12 +63,14 @@ impl Snapshot {
         if end != size || heap_at > end || blocks == 0 {
             return None;
         }
-        let owned_bytes = exactly(&file, HEADER as u64, usize::try_from(owned_length).ok()?)?;
+        let owned_length = usize::try_from(owned_length).ok()?;
+        let owned_bytes = exactly(&file, &front, HEADER as u64, owned_length)?;
         if cursor.u64()? != checksum(checksum(0, &owned_bytes), &head[..HEADER - 8]) {
             return None;
         }
         Some(Self {
             file,
+            front,
             reach,
             tasks,
             blocks,
@@ -81,14 +90,19 @@ impl Snapshot {
 
     /// What stands in a block.
     pub(in super::super) fn block(&self, nr: u32) -> Option<Vec<(Key, Record)>> {
-        let bounds = exactly(&self.file, self.directory_at + u64::from(nr) * 4, 8)?;
+        let bounds = exactly(
+            &self.file,
+            &self.front,
+            self.directory_at + u64::from(nr) * 4,
+            8,
+        )?;
         let mut bounds = Cursor(&bounds);
         let (from, to) = (u64::from(bounds.u32()?), u64::from(bounds.u32()?));
         if self.heap_at + to > self.end {
             return None;
         }
         let length = usize::try_from(to.checked_sub(from)?).ok()?;
-        let bytes = exactly(&self.file, self.heap_at + from, length)?;
+        let bytes = exactly(&self.file, &self.front, self.heap_at + from, length)?;
         let mut cursor = Cursor(&bytes);
         if cursor.u64()? != checksum(self.reach.seq ^ (u64::from(nr) << 32), cursor.0) {
             return None;
@@ -110,7 +124,7 @@ impl Snapshot {
         let first = chunk * READY_CHUNK;
         let count = self.ready.checked_sub(first)?.min(READY_CHUNK);
         let at = self.ready_at + (chunk * (READY_CHUNK * READY + 8)) as u64;
-        let bytes = exactly(&self.file, at, count * READY + 8)?;
+        let bytes = exactly(&self.file, &self.front, at, count * READY + 8)?;
         let (places, sum) = bytes.split_at_checked(count * READY)?;
         if Cursor(sum).u64()? != checksum(self.reach.seq ^ ((chunk as u64) << 32), places) {
             return None;
@@ -138,7 +152,12 @@ fn owned(bytes: &[u8]) -> Option<Vec<(Box<str>, Key)>> {
     Some(owned)
 }
 
-fn exactly(file: &File, at: u64, length: usize) -> Option<Vec<u8>> {
+/// `length` bytes of `file` from `at` on, of which `front` is the beginning.
+fn exactly(file: &File, front: &[u8], at: u64, length: usize) -> Option<Vec<u8>> {
+    let end = usize::try_from(at).ok()?.checked_add(length)?;
+    if let Some(bytes) = front.get(end - length..end) {
+        return Some(bytes.to_vec());
+    }
     // A length that the file cannot have is not worth its memory.
     if length > 1 << 16 && file.metadata().ok()?.len() < at + length as u64 {
         return None;

@@ -2,7 +2,7 @@
 
 use super::super::summary::{Key, Place};
 use super::bytes::{put_record, put_text, put_u32, put_u64};
-use super::{HEADER, MAGIC, PER_BLOCK, READY, READY_CHUNK, Reach, Record, block_of, checksum};
+use super::{HEADER, Lent, MAGIC, PER_BLOCK, READY, READY_CHUNK, Reach, block_of, checksum};
 
 /// The bytes of a snapshot; `None` for a board that its numbers cannot hold.
 ///
@@ -10,7 +10,7 @@ use super::{HEADER, MAGIC, PER_BLOCK, READY, READY_CHUNK, Reach, Record, block_o
 pub(in super::super) fn encode<'a>(
     reach: Reach,
     tasks: usize,
-    records: &[(Key, Record)],
+    records: &[(Key, Lent<'_>)],
     ready: &[Place],
     owned: impl Iterator<Item = (&'a str, Key)>,
 ) -> Option<Vec<u8>> {
@@ -46,19 +46,24 @@ pub(in super::super) fn encode<'a>(
 }
 
 /// The directory (where each block begins in the heap, and where the last one ends) and the heap.
-fn blocks_of(seq: u64, blocks: u32, records: &[(Key, Record)]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let mut by_block: Vec<Vec<&(Key, Record)>> = vec![Vec::new(); usize::try_from(blocks).ok()?];
-    for record in records {
-        by_block[usize::try_from(block_of(record.0, blocks)).ok()?].push(record);
-    }
-    let (mut directory, mut heap, mut block) = (Vec::new(), Vec::new(), Vec::new());
-    for (nr, records) in by_block.iter().enumerate() {
+fn blocks_of(seq: u64, blocks: u32, records: &[(Key, Lent<'_>)]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let mut by_block: Vec<(u32, &(Key, Lent<'_>))> = records
+        .iter()
+        .map(|record| (block_of(record.0, blocks), record))
+        .collect();
+    by_block.sort_unstable_by_key(|(block, _)| *block);
+    let mut rest = by_block.as_slice();
+    let mut directory = Vec::with_capacity(4 * (usize::try_from(blocks).ok()? + 1));
+    let (mut heap, mut block) = (Vec::with_capacity(records.len() * 64), Vec::new());
+    for nr in 0..blocks {
         put_u32(&mut directory, u32::try_from(heap.len()).ok()?);
         block.clear();
-        for (key, record) in records {
-            put_record(&mut block, *key, record)?;
+        let here = rest.partition_point(|(block, _)| *block == nr);
+        for (_, (key, record)) in &rest[..here] {
+            put_record(&mut block, *key, *record)?;
         }
-        put_u64(&mut heap, checksum(seq ^ ((nr as u64) << 32), &block));
+        rest = &rest[here..];
+        put_u64(&mut heap, checksum(seq ^ (u64::from(nr) << 32), &block));
         heap.extend_from_slice(&block);
     }
     put_u32(&mut directory, u32::try_from(heap.len()).ok()?);
