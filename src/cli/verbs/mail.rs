@@ -42,6 +42,9 @@ pub enum MailVerb {
         to: String,
         /// What to say
         text: String,
+        /// As JSON: the message, with `kept` if it waits for somebody who is not there
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -57,7 +60,7 @@ pub fn run(place: &Place, verb: &MailVerb) -> Outcome {
     match verb {
         MailVerb::List { name, all, json } => list(place, name, *all, *json),
         MailVerb::Show { id, json } => show(place, id, *json),
-        MailVerb::Send { to, text } => send(place, to, text),
+        MailVerb::Send { to, text, json } => send(place, to, text, *json),
     }
 }
 
@@ -128,7 +131,7 @@ fn print(message: &Message) {
     shell::out_line(&safe(&message.content));
 }
 
-fn send(place: &Place, to: &str, text: &str) -> Outcome {
+fn send(place: &Place, to: &str, text: &str, as_json: bool) -> Outcome {
     let to = AgentName::parse(to).map_err(Failure::usage)?;
     let directory = TeamDirectory::new(place.workspace.clone(), place.roster());
     let mut message = Message::new(&AgentName::user(), &to, mailbox::Kind::Message, text);
@@ -140,6 +143,14 @@ fn send(place: &Place, to: &str, text: &str) -> Outcome {
             other => Failure::usage(format!("{other}; nothing was sent")),
         })?;
     place.keep_out_of_git();
+    if as_json {
+        let mut value = serde_json::to_value(&message)?;
+        if let Sent::Kept(how) = sent {
+            value["kept"] = how.into();
+        }
+        shell::out_json(&value);
+        return Ok(Kind::Completed);
+    }
     match sent {
         Sent::Delivered => shell::out_line(&format!("{} sent to {}", message.id, message.to)),
         Sent::Kept(how) => shell::out_line(&format!(

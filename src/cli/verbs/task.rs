@@ -34,29 +34,24 @@ pub enum TaskVerb {
     /// Change a task that nobody has begun
     Update(UpdateArgs),
     /// Give a task back, its attempts set to 0
-    Release {
-        /// The task's id
-        id: String,
-        /// Also one in progress: its owner loses it
-        #[arg(long)]
-        force: bool,
-    },
+    Release(EndArgs),
     /// Count a task as done
-    Complete {
-        /// The task's id
-        id: String,
-        /// Also one in progress: its owner loses it
-        #[arg(long)]
-        force: bool,
-    },
+    Complete(EndArgs),
     /// Give a task up
-    Cancel {
-        /// The task's id
-        id: String,
-        /// Also one in progress: its owner loses it
-        #[arg(long)]
-        force: bool,
-    },
+    Cancel(EndArgs),
+}
+
+/// A task that is ended or given back.
+#[derive(Debug, Args)]
+pub struct EndArgs {
+    /// The task's id
+    pub id: String,
+    /// Also one in progress: its owner loses it
+    #[arg(long)]
+    pub force: bool,
+    /// As JSON: the task
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// A new task.
@@ -104,6 +99,9 @@ pub struct UpdateArgs {
     /// A teammate's name or a role; empty takes it away
     #[arg(long, value_name = "A")]
     pub assignee: Option<String>,
+    /// As JSON: the task
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl TaskVerb {
@@ -120,9 +118,9 @@ pub fn run(place: &Place, verb: &TaskVerb) -> Outcome {
         TaskVerb::Show { id, json } => show(&place.board()?, id, *json),
         TaskVerb::Add(args) => task_change::add(place, args),
         TaskVerb::Update(args) => task_change::update(place, args),
-        TaskVerb::Release { id, force } => task_change::release(place, id, *force),
-        TaskVerb::Complete { id, force } => task_change::complete(place, id, *force),
-        TaskVerb::Cancel { id, force } => task_change::cancel(place, id, *force),
+        TaskVerb::Release(args) => task_change::release(place, args),
+        TaskVerb::Complete(args) => task_change::complete(place, args),
+        TaskVerb::Cancel(args) => task_change::cancel(place, args),
     }
 }
 

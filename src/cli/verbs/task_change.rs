@@ -1,6 +1,8 @@
 //! What the person changes on the board. A former owner and a living lead are told by message; the journal says `user`.
 
-use super::task::{self, AddArgs, UpdateArgs};
+use super::task::{self, AddArgs, EndArgs, UpdateArgs};
+use serde_json::json;
+
 use crate::board::{Board, BoardError, NewTask, Released, Task, TaskPatch};
 use crate::cli::exit::{Failure, Kind, Outcome};
 use crate::cli::place::Place;
@@ -99,39 +101,52 @@ pub fn update(place: &Place, args: &UpdateArgs) -> Outcome {
         .lock(&AgentName::user())
         .and_then(|mut board| board.update(&id, &patch))
         .map_err(refused)?;
-    shell::out_line(&format!("{} changed", task.id));
+    if args.json {
+        shell::out_json(&json!(task));
+    } else {
+        shell::out_line(&format!("{} changed", task.id));
+    }
     Ok(Kind::Completed)
 }
 
 /// `lead task release`
-pub fn release(place: &Place, text: &str, force: bool) -> Outcome {
-    let id = task::id(text)?;
+pub fn release(place: &Place, args: &EndArgs) -> Outcome {
+    let id = task::id(&args.id)?;
     let board = place.board_to_change()?;
-    refuse_in_progress(&board.get(&id).map_err(refused)?, force)?;
-    let (task, former) = board
-        .lock(&AgentName::user())
-        .and_then(|mut board| board.release(&id, None, Released::ByPerson, None))
-        .map_err(refused)?;
+    let mut locked = board.lock(&AgentName::user()).map_err(refused)?;
+    // Under the lock: it may be claimed at this moment.
+    refuse_in_progress(&board.get(&id).map_err(refused)?, args.force)?;
+    let released = locked.release(&id, None, Released::ByPerson, None);
+    drop(locked);
+    let (task, former) = released.map_err(refused)?;
     tell(place, &task, former.as_ref(), "released")?;
-    shell::out_line(&format!("{id} released"));
+    if args.json {
+        shell::out_json(&json!(task));
+    } else {
+        shell::out_line(&format!("{id} released"));
+    }
     Ok(Kind::Completed)
 }
 
 /// `lead task complete`
-pub fn complete(place: &Place, text: &str, force: bool) -> Outcome {
-    let id = task::id(text)?;
+pub fn complete(place: &Place, args: &EndArgs) -> Outcome {
+    let id = task::id(&args.id)?;
     let board = place.board_to_change()?;
     let (mut done, former) = board
         .lock(&AgentName::user())
-        .and_then(|mut board| board.complete_by_person(&id, force))
+        .and_then(|mut board| board.complete_by_person(&id, args.force))
         .map_err(refused)?;
     done.unblocked.retain(|task| board.can_start(task));
     tell(place, &done.task, former.as_ref(), "completed")?;
-    shell::out_line(&format!("{id} completed"));
     warn_of_leftovers(place, &done.task);
-    for task in done.unblocked {
-        shell::out_line(&format!("{} is ready now", task.id));
-    }
+    let unblocked = done.unblocked.into_iter().map(|task| task.id).collect();
+    let ended = Ended {
+        task: &done.task,
+        what: "completed",
+        others: ("unblocked", unblocked),
+        how: "is ready now",
+    };
+    ended.say(args.json);
     Ok(Kind::Completed)
 }
 
@@ -152,19 +167,46 @@ fn warn_of_leftovers(place: &Place, task: &Task) {
 }
 
 /// `lead task cancel`
-pub fn cancel(place: &Place, text: &str, force: bool) -> Outcome {
-    let id = task::id(text)?;
+pub fn cancel(place: &Place, args: &EndArgs) -> Outcome {
+    let id = task::id(&args.id)?;
     let (task, former, dependents) = place
         .board_to_change()?
         .lock(&AgentName::user())
-        .and_then(|mut board| board.cancel(&id, force))
+        .and_then(|mut board| board.cancel(&id, args.force))
         .map_err(refused)?;
     tell(place, &task, former.as_ref(), "cancelled")?;
-    shell::out_line(&format!("{id} cancelled"));
-    for dependent in dependents {
-        shell::out_line(&format!("{dependent} waits for it and is blocked now"));
-    }
+    let ended = Ended {
+        task: &task,
+        what: "cancelled",
+        others: ("dependents", dependents),
+        how: "waits for it and is blocked now",
+    };
+    ended.say(args.json);
     Ok(Kind::Completed)
+}
+
+/// What the end of a task means for others.
+struct Ended<'a> {
+    task: &'a Task,
+    what: &'a str,
+    /// What they are called in the JSON, and who they are.
+    others: (&'a str, Vec<TaskId>),
+    how: &'a str,
+}
+
+impl Ended<'_> {
+    fn say(&self, as_json: bool) {
+        let (key, others) = &self.others;
+        if as_json {
+            let mut task = json!(self.task);
+            task[*key] = json!(others);
+            return shell::out_json(&task);
+        }
+        shell::out_line(&format!("{} {}", self.task.id, self.what));
+        for other in others {
+            shell::out_line(&format!("{other} {}", self.how));
+        }
+    }
 }
 
 fn refuse_in_progress(task: &Task, force: bool) -> Result<(), Failure> {

@@ -82,6 +82,18 @@ fn the_same_nameless_line_is_a_new_message_each_time_also_after_a_restart() {
 }
 
 #[test]
+fn a_clock_that_goes_back_changes_no_order() {
+    let scene = Scene::new();
+    for (nr, timestamp) in [5_000_000_000_000, 3, 0, u64::MAX, 7].iter().enumerate() {
+        let text = format!("{nr}");
+        let mut message = Message::new(&AgentName::lead(), &name("alice"), Kind::Message, text);
+        message.timestamp = *timestamp;
+        scene.post().deliver(&message).unwrap();
+    }
+    assert_eq!(scene.take_in(), ["0", "1", "2", "3", "4"]);
+}
+
+#[test]
 fn a_retry_is_dropped_and_a_borrowed_id_is_not_lost() {
     let scene = Scene::new();
     let message = Message::new(&AgentName::lead(), &name("alice"), Kind::Message, "once");

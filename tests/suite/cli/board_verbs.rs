@@ -73,6 +73,32 @@ fn a_task_goes_its_way_by_verbs_alone() {
 }
 
 #[test]
+fn every_change_can_be_had_as_json() {
+    let bed = Bed::new();
+    let json = |args: &[&str]| {
+        let args = [&["task"], args, &["--json"]].concat();
+        bed.lead(&args).expect_code(0).json()
+    };
+    let first = json(&["add", "Write it"])["id"].clone();
+    let first = first.as_str().unwrap();
+    let second = added(&bed, &["Check it", "--blocked-by", first]);
+    let updated = json(&["update", &second, "--subject", "Check all"]);
+    assert_eq!(updated["subject"], "Check all");
+    assert_eq!(json(&["release", first])["attempts"], 0);
+    let done = json(&["complete", first]);
+    assert_eq!(
+        (&done["status"], &done["unblocked"]),
+        (&json!("completed"), &json!([second]))
+    );
+    let third = added(&bed, &["Ship it", "--blocked-by", &second]);
+    let cancelled = json(&["cancel", &second]);
+    assert_eq!(
+        (&cancelled["status"], &cancelled["dependents"]),
+        (&json!("cancelled"), &json!([third]))
+    );
+}
+
+#[test]
 fn what_the_rules_refuse_changes_nothing() {
     let bed = Bed::new();
     let first = added(&bed, &["One"]);

@@ -59,6 +59,13 @@ fn mail_to_one_that_has_stopped_is_kept_and_said_so() {
     assert!(sent.stdout.contains("kept for alice"), "{}", sent.stdout);
     assert!(sent.stdout.contains("stopped"), "{}", sent.stdout);
     assert!(bed.read(".mailboxes/alice.jsonl").contains("later"));
+    let args = ["mail", "send", "alice", "more", "--json"];
+    let sent = bed.lead(&args).expect_code(0).json();
+    assert_eq!(
+        (&sent["to"], &sent["content"]),
+        (&"alice".into(), &"more".into())
+    );
+    assert!(sent["kept"].as_str().unwrap().contains("stopped"), "{sent}");
 }
 
 fn member(name: &str) -> String {
