@@ -43,7 +43,8 @@ impl Session {
             Verdict::Moving if self.wants_round() => self.think()?,
             Verdict::Moving => {}
             Verdict::AskLead => {
-                self.mind.nudge = Some(headless::standstill_text(&snapshot.open));
+                let open = self.open_with_reasons()?;
+                self.mind.nudge = Some(headless::standstill_text(&open));
                 self.think()?;
             }
             Verdict::Over => {
@@ -122,6 +123,23 @@ impl Session {
             .filter_map(|entry| match entry {
                 Entry::Task(task) if is_open(&task.status) => Some((task.id, task.subject)),
                 Entry::Task(_) | Entry::Damaged { .. } => None,
+            })
+            .collect())
+    }
+
+    /// The same with what each waits for, for whoever may do something about it.
+    fn open_with_reasons(&self) -> anyhow::Result<Vec<(TaskId, String)>> {
+        let views = self.files.board.views()?;
+        Ok(views
+            .into_iter()
+            .filter(|view| is_open(&view.task.status))
+            .map(|view| {
+                let subject = view.task.subject;
+                let text = match view.blocked_reason {
+                    Some(why) => format!("{subject} (blocked: {why})"),
+                    None => subject,
+                };
+                (view.task.id, text)
             })
             .collect())
     }

@@ -222,6 +222,23 @@ fn a_task_of_the_workspace_waits_for_the_merge_and_goes_on_at_once_after_it() {
 }
 
 #[test]
+fn a_lead_that_may_merge_learns_at_a_standstill_what_is_waited_for() {
+    let bed = Bed::git();
+    let settings = bed.home().join(".config/pitcrew/settings.json");
+    bed.put(&settings, r#"{"mergeBy": "lead"}"#);
+    let tasks = vec![task("a", Some("a"), &[]), task("b", None, &["a"])];
+    let mut lead = lead_with(tasks, &["ann"]);
+    let mut merge = turn(vec![tool("merge_worktree", json!({"name": "a"}))]);
+    merge["when"] = json!("b (blocked: waits for wt/a to be merged)");
+    lead.push(merge);
+    drop(run(&bed, &script_of(lead, workers(2)), &["--yes"]).expect_code(0));
+    for name in outputs(&bed, &["a", "b"]) {
+        assert!(bed.root().join(&name).exists(), "{name}");
+    }
+    bed.assert_no_process_left();
+}
+
+#[test]
 fn a_merge_by_hand_and_a_branch_that_is_gone_count_as_well() {
     let bed = Bed::git();
     let tasks = vec![task("a", Some("a"), &[]), task("b", None, &["a"])];
