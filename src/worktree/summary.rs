@@ -1,6 +1,5 @@
 //! What was done in a worktree, as text for the lead.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use super::changes::uncommitted;
@@ -11,6 +10,8 @@ use crate::workspace::Workspace;
 
 /// How many commits and how many lines of the diffstat are named.
 const SHOWN: usize = 20;
+/// How much of each of these lines, in characters.
+const LINE: usize = 200;
 
 /// Branch, commits, diffstat and uncommitted changes of a worktree against the workspace's branch, as text for the lead;
 /// `None` if the workspace has no such worktree.
@@ -65,15 +66,17 @@ fn counted(number: usize, one: &str, many: &str) -> String {
 
 /// The first lines, and the last, which in a diffstat is the sum.
 fn push_lines(text: &mut String, lines: &[&str]) {
-    for line in lines.iter().take(SHOWN) {
+    let mut push = |line: &str| {
         text.push_str("\n  ");
-        text.push_str(line.trim());
+        text.extend(line.trim().chars().take(LINE));
+    };
+    for line in lines.iter().take(SHOWN) {
+        push(line);
     }
     if lines.len() > SHOWN + 1 {
-        let _ = write!(text, "\n  … {} more lines", lines.len() - SHOWN - 1);
+        push(&format!("… {} more lines", lines.len() - SHOWN - 1));
     }
     if let Some(last) = lines.get(SHOWN..).and_then(<[&str]>::last) {
-        text.push_str("\n  ");
-        text.push_str(last.trim());
+        push(last);
     }
 }

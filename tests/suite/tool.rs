@@ -201,6 +201,79 @@ fn a_worktree_that_disappears_ends_no_agent_and_nothing_falls_back() {
 }
 
 #[test]
+fn a_broken_worktree_is_closed_to_every_tool_and_every_claim() {
+    type Break = fn(&Bed);
+    let table: [(&str, Break); 4] = [
+        ("it is on branch other", |bed| {
+            bed.run_git(&["-C", ".worktrees/w", "checkout", "-q", "-b", "other"]);
+        }),
+        ("its .git file was changed", |bed| {
+            let elsewhere = bed.root().join(".git");
+            bed.write(
+                ".worktrees/w/.git",
+                &format!("gitdir: {}\n", elsewhere.display()),
+            );
+        }),
+        ("not registered", |bed| {
+            std::fs::remove_dir_all(bed.root().join(".git/worktrees/w")).unwrap();
+        }),
+        ("is a symbolic link", |bed| {
+            let place = bed.root().join(".worktrees/w");
+            std::fs::remove_dir_all(&place).unwrap();
+            std::os::unix::fs::symlink("..", place).unwrap();
+        }),
+    ];
+    for (why, broken) in table {
+        let bed = Bed::git();
+        let (lead, alice) = (Agent::new(&bed, "lead"), Agent::new(&bed, "alice"));
+        let id = lead.make_task(json!({"subject": "docs", "worktree": "w"}));
+        alice.claim(&id);
+        broken(&bed);
+        for (tool, input) in [
+            ("bash", json!({"command": "touch made"})),
+            ("read_file", json!({"path": "README.md"})),
+            ("write_file", json!({"path": "made", "content": ""})),
+            (
+                "edit_file",
+                json!({"path": "README.md", "old_text": "scratch", "new_text": "x"}),
+            ),
+            ("glob", json!({"pattern": "*"})),
+            ("grep", json!({"pattern": "scratch"})),
+            ("complete_task", json!({"task_id": id})),
+        ] {
+            let said = alice.run(tool, &input).unwrap_err();
+            assert!(said.contains(why), "{tool}: {why}: {said}");
+        }
+        lead.ok("release_task", json!({"task_id": id}));
+        let said = Agent::new(&bed, "bob")
+            .run("claim_task", &json!({"task_id": id}))
+            .unwrap_err();
+        assert!(said.contains(why), "claim: {why}: {said}");
+        assert_eq!(bed.read("README.md"), "scratch\n");
+        assert!(!bed.root().join("made").exists());
+    }
+}
+
+#[test]
+fn tasks_that_cannot_be_published_say_which_worktrees_they_leave() {
+    let bed = Bed::git();
+    let lead = Agent::new(&bed, "lead");
+    lead.make_task(json!({"subject": "first"}));
+    let second = json!({"subject": "second", "worktree": "w"});
+    assert!(lead.run("create_task", &second).is_ok());
+    // The board cannot be locked any more.
+    let lock = bed.root().join(".tasks/.lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    let said = lead.toolbox.end_turn().unwrap_err();
+    assert!(said.starts_with("Partial success"), "{said}");
+    for part in [".worktrees/w on branch wt/w", "lead worktree remove NAME"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(bed.root().join(".worktrees/w/README.md").exists());
+}
+
+#[test]
 fn a_worktree_is_bound_to_one_pending_task() {
     let bed = Bed::git();
     let (lead, alice) = (Agent::new(&bed, "lead"), Agent::new(&bed, "alice"));

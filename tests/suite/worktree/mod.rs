@@ -13,3 +13,4 @@ mod remove;
 mod repo;
 mod usable;
 mod verbs;
+mod whole;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pitcrew::worktree::{self};
 
-use super::repo::{Scratch, git, name, put, try_git, workspace};
+use super::repo::{Scratch, git, name, put, try_git, with_work, workspace};
 
 /// A repository with the worktree `w`, used and changed by `change`; what `usable` says then.
 #[track_caller]
@@ -96,6 +96,23 @@ fn a_moved_workspace_says_how_to_repair_its_worktrees() {
     let path = moved.join(".worktrees/w");
     git(&moved, &["worktree", "repair", path.to_str().unwrap()]);
     assert_eq!(worktree::usable(&workspace(&moved), &name("w")), Ok(()));
+}
+
+#[test]
+fn the_summary_stays_short_however_much_was_done() {
+    let scratch = Scratch::new();
+    let (root, path) = with_work(&scratch);
+    for n in 0..30 {
+        put(&path.join(format!("many/{n}.txt")), "x\n");
+        git(&path, &["add", "."]);
+        let message = format!("{n} {}", "long ".repeat(2000));
+        git(&path, &["commit", "-q", "-m", &message]);
+    }
+    let told = worktree::summary(&workspace(&root), &name("w")).unwrap();
+    assert!(told.contains("31 commits ahead"), "{told}");
+    assert!(told.contains("31 files changed"), "{told}");
+    assert!(told.contains("more lines"), "{told}");
+    assert!(told.len() < 10_000, "{} bytes", told.len());
 }
 
 #[test]
