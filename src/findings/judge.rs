@@ -13,7 +13,7 @@ use crate::mailbox;
 use crate::model::script;
 use crate::request::Refusal;
 use crate::store::StoreError;
-use crate::store::jsonl::Line;
+use crate::store::jsonl::{LONGEST, Line};
 use crate::store::lines::Lines;
 use crate::store::read::{self, ReadError};
 use crate::team::{self, grants, usage};
@@ -21,8 +21,6 @@ use crate::team::{self, grants, usage};
 /// So long after its last change a writer is taken to be gone, in milliseconds: what is written is written in far less.
 pub const SETTLED_MS: u64 = 5000;
 
-/// Longest line that is read, in bytes: a transcript's hold whole results of tools.
-const MAX_LINE: usize = 64 * 1024 * 1024;
 /// Longest line of the board's journal, and of usage and grants.
 const MAX_SHORT: usize = 1024 * 1024;
 
@@ -124,7 +122,7 @@ fn bad_lines(path: &Path, kind: &LineFile) -> Result<Vec<BadLine>, StoreError> {
         LineFile::Journal => (board::journal_line_fault, MAX_SHORT),
         LineFile::Mailbox(_) => (mailbox::line_fault, mailbox::MAX_MESSAGE),
         LineFile::Archive(_) => (mailbox::line_fault, 4 * mailbox::MAX_MESSAGE),
-        LineFile::Transcript(_) => (record_fault, MAX_LINE),
+        LineFile::Transcript(_) => (record_fault, LONGEST),
         LineFile::Usage => (usage::line_fault, MAX_SHORT),
         LineFile::Grants => (grants::line_fault, MAX_SHORT),
     };
@@ -180,7 +178,7 @@ fn bad_tail(lines: &Lines, path: &Path, check: Check) -> io::Result<Option<BadLi
     if length == 0 || !is_settled(path) {
         return Ok(None);
     }
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0).min(MAX_LINE)];
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0).min(LONGEST)];
     lines.file().read_exact_at(&mut bytes, offset)?;
     let is_blank = bytes.trim_ascii().is_empty();
     Ok((!is_blank && check(&bytes).is_some()).then(|| BadLine {

@@ -2,23 +2,22 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
 use super::Books;
-use super::files::{LineFile, What};
+use super::files::{self, LineFile, What};
 use super::judge::BadLine;
 use super::survey::{Act, Seen, shown};
 use crate::board::Released;
 use crate::ids::{AgentName, RequestId};
+use crate::mailbox;
 use crate::request::{Decision, RequestKind, RequestStatus};
 use crate::store::lock::{FileLock, LOCK_WAIT};
 use crate::store::watch::Stamp;
 use crate::store::{StoreError, jsonl, quarantine, read};
-
-/// Longest line that is moved, in bytes: it is held in memory for that.
-const MAX_MOVED: u64 = 64 * 1024 * 1024;
+use crate::workspace::Workspace;
 
 /// Does it for `by`; answers with what was done.
 pub fn mend(books: Books<'_>, by: &AgentName, act: &Act) -> anyhow::Result<String> {
@@ -72,8 +71,14 @@ fn under_lock<R>(
         }
         _ if dir == Some(&workspace.members_dir()) => Ok(books.roster.locked(act)?),
         _ if dir == Some(&workspace.requests_dir()) => Ok(books.requests.locked(act)?),
-        What::Lines(LineFile::Mailbox(_) | LineFile::Usage | LineFile::Grants)
-        | What::ScriptNames
+        What::Lines(LineFile::Mailbox(owner)) if read::other_than_plain(path)?.is_none() => {
+            let transcripts = transcripts_of(workspace, owner)?;
+            let transcripts: Vec<&Path> = transcripts.iter().map(PathBuf::as_path).collect();
+            mailbox::unless_recorded(path, &transcripts, act)?.with_context(|| {
+                format!("{owner} has taken mail in that still stands there; it goes on when {owner} starts again")
+            })
+        }
+        What::Lines(LineFile::Usage | LineFile::Grants) | What::ScriptNames
             if read::other_than_plain(path)?.is_none() =>
         {
             let lock = FileLock::exclusive(path, LOCK_WAIT)?;
@@ -85,7 +90,16 @@ fn under_lock<R>(
     }
 }
 
-fn set_aside(books: Books<'_>, seen: &Seen, why: &str) -> anyhow::Result<std::path::PathBuf> {
+/// The conversations in which `owner` may have recorded its mail last.
+fn transcripts_of(workspace: &Workspace, owner: &AgentName) -> anyhow::Result<Vec<PathBuf>> {
+    let all = files::all(workspace)?.into_iter();
+    Ok(all
+        .filter(|kept| matches!(&kept.what, What::Lines(LineFile::Transcript(of)) if of == owner))
+        .map(|kept| kept.path)
+        .collect())
+}
+
+fn set_aside(books: Books<'_>, seen: &Seen, why: &str) -> anyhow::Result<PathBuf> {
     unchanged(seen)?;
     let dir = books.workspace.quarantine_dir();
     if seen.kept.path == dir {
@@ -97,14 +111,10 @@ fn set_aside(books: Books<'_>, seen: &Seen, why: &str) -> anyhow::Result<std::pa
 }
 
 /// Keeps the lines first, so that a crash leaves them in both places.
-fn set_lines_aside(
-    books: Books<'_>,
-    seen: &Seen,
-    bad: &[BadLine],
-) -> anyhow::Result<std::path::PathBuf> {
+fn set_lines_aside(books: Books<'_>, seen: &Seen, bad: &[BadLine]) -> anyhow::Result<PathBuf> {
     unchanged(seen)?;
     let path = &seen.kept.path;
-    if let Some(long) = bad.iter().find(|line| line.length > MAX_MOVED) {
+    if let Some(long) = bad.iter().find(|line| line.length > jsonl::LONGEST as u64) {
         bail!("a line of {} bytes is too long to be moved", long.length);
     }
     let file = read::open_to_change(path)?.context("it is gone")?;

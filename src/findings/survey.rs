@@ -14,6 +14,9 @@ use crate::ids::{AgentName, RequestId, TaskId};
 use crate::request::{RequestKind, RequestStatus};
 use crate::store::watch::Stamp;
 
+/// How many open tasks are named one by one.
+pub const MAX_LISTED: usize = 50;
+
 /// Something that is not in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
@@ -98,6 +101,7 @@ pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
     let ground = Ground::read(books)?;
     let open = ground.open_tasks().count();
     survey.look("owners", open, owners(&ground));
+    survey.look("open", open, open_tasks(&ground));
     survey.look("dependencies", open, dependencies(books, &ground));
     survey.look("worktrees", open, trees::worktrees(books, &ground));
     survey.look("team", ground.members.len(), team(&ground));
@@ -249,6 +253,23 @@ fn owners(ground: &Ground) -> Vec<Finding> {
         .collect()
 }
 
+/// What a starting lead tells of the board, too.
+fn open_tasks(ground: &Ground) -> Vec<Finding> {
+    let count = ground.open_tasks().count();
+    if count == 0 {
+        return Vec::new();
+    }
+    let named = ground.open_tasks().take(MAX_LISTED);
+    let mut named: Vec<String> = named
+        .map(|task| format!("{} {}", task.id, task.subject))
+        .collect();
+    if count > MAX_LISTED {
+        named.push(format!("and {} more", count - MAX_LISTED));
+    }
+    let detail = format!("{count} open: {}", named.join("; "));
+    vec![finding("open", detail, Remedy::None)]
+}
+
 fn dependencies(books: Books<'_>, ground: &Ground) -> Vec<Finding> {
     let missing = ground
         .missing_dependencies()
@@ -285,7 +306,12 @@ fn team(ground: &Ground) -> Vec<Finding> {
     for (member, _) in &ground.members {
         let name = &member.name;
         match ground.left(member) {
-            Left::Lives | Left::Done => {}
+            Left::Done => {}
+            Left::Lives => found.push(finding(
+                "team",
+                format!("{name} lives ({})", member.role),
+                Remedy::None,
+            )),
             Left::Lost => found.push(finding(
                 "team",
                 format!("{name}: its process is gone; the next lead offers to start it again"),

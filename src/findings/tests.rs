@@ -219,6 +219,31 @@ fn what_dead_processes_left_is_found_and_mended_once() {
 }
 
 #[test]
+fn mail_that_was_recorded_and_not_taken_out_stays_as_it_is() {
+    let scene = Scene::new();
+    scene.mend_all();
+    let alice = agent("alice");
+    let path = scene.workspace.mailbox(&alice);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.extend(b"garbage\n");
+    fs::write(&path, &bytes).unwrap();
+    let record = json!({"type": "mail", "messages": [{"id": "a"}], "bytes": bytes.len(),
+        "hash": format!("{:x}", sha2::Digest::finalize(sha2::Digest::chain_update(<sha2::Sha256 as sha2::Digest>::new(), &bytes))),
+        "at": Timestamp::now()});
+    let mut transcript = fs::File::options()
+        .append(true)
+        .open(scene.workspace.transcript(&alice))
+        .unwrap();
+    std::io::Write::write_all(&mut transcript, format!("{record}\n").as_bytes()).unwrap();
+    let [act] = &scene.acts()[..] else {
+        panic!("one bad line");
+    };
+    let refused = mend::mend(scene.books(), &AgentName::user(), act).unwrap_err();
+    assert!(refused.to_string().contains("when alice starts again"));
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
 fn leftovers_are_swept_once_their_writer_must_be_gone() {
     let scene = Scene::new();
     scene.mend_all();

@@ -7,13 +7,11 @@ use super::{Account, Lost, Shown};
 use crate::agent::joined::absent;
 use crate::board::{BoardError, Released, Task};
 use crate::clock;
+use crate::findings::survey::MAX_LISTED;
 use crate::findings::{self, Fate, Ground, Left};
 use crate::ids::AgentName;
 use crate::request::{Record, RequestKind, RequestStatus};
 use crate::team::{Member, Presence};
-
-/// How many open tasks the account names.
-const MAX_LISTED: usize = 50;
 
 fn by_person(member: &Member) -> bool {
     member.started_by.as_ref() == Some(&AgentName::user())

@@ -4,6 +4,7 @@ mod archive;
 mod batch;
 pub mod exchange;
 mod file;
+mod front;
 pub mod inbox;
 pub mod message;
 mod ours;
@@ -14,6 +15,7 @@ mod strict;
 #[cfg(test)]
 mod tests;
 
+pub use front::unless_recorded;
 pub use inbox::{Inbox, Intake};
 pub use message::{Kind, MAX_MESSAGE, Message};
 pub use parse::{line_fault, made_id};

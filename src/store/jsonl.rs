@@ -12,6 +12,9 @@ use super::lock::{FileLock, LOCK_WAIT};
 use super::read::BYTE_ORDER_MARK;
 use super::{Durability, StoreError, atomic, read};
 
+/// Longest line of any file that is read line by line, in bytes: a transcript's hold whole results of tools.
+pub const LONGEST: usize = 64 * 1024 * 1024;
+
 /// How much is read at once.
 const BLOCK: usize = 64 * 1024;
 
