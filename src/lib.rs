@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | 6 | [`cli`]: arguments, exit codes, the only writer to the terminal |
 //! | 5 | [`lead`]: the session's loop; [`teammate`]: one worker's loop |
-//! | 4 | [`findings`]: what is not in order, and how it is mended; above [`agent`]: one agent's thinking loop |
+//! | 4 | [`timeline`]: what happened, in one order; [`findings`]: what is not in order, and how it is mended; above [`agent`]: one agent's thinking loop |
 //! | 3 | [`tool`]: what models may do; [`config`]: settings and where each came from |
 //! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], [`policy`], [`model`] |
 //! | 1 | [`conversation`], above [`store`] and [`process`]: know no domain |
@@ -40,6 +40,7 @@ pub mod request;
 pub mod store;
 pub mod team;
 pub mod teammate;
+pub mod timeline;
 pub mod tool;
 pub mod workspace;
 pub mod worktree;

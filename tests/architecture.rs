@@ -14,7 +14,7 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 
 /// Modules from the bottom up; a module may use only those of earlier rows.
-const ROWS: [&[&str]; 11] = [
+const ROWS: [&[&str]; 12] = [
     &["ids", "clock"],
     &["cancel", "workspace"],
     &["store", "process"],
@@ -25,6 +25,7 @@ const ROWS: [&[&str]; 11] = [
     &["tool", "config"],
     &["agent"],
     &["findings"],
+    &["timeline"],
     &["lead", "teammate"],
     &["cli"],
     // Tests of all of them.

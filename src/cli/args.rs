@@ -201,6 +201,15 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// What has happened, from everything that the team has written
+    Log {
+        /// Go on with what happens now, until Ctrl-C
+        #[arg(short, long)]
+        follow: bool,
+        /// As JSON: an array, with --follow one object a line
+        #[arg(long)]
+        json: bool,
+    },
     /// What is not in order, and what would put it right
     Doctor {
         /// Put right what can be; nothing is deleted but temporary files of writers that are gone
@@ -250,6 +259,7 @@ impl Verb {
             | Self::Usage { .. }
             | Self::Sessions { .. }
             | Self::Config { .. }
+            | Self::Log { .. }
             | Self::Team(_)
             | Self::Completions { .. }
             | Self::Man { .. } => true,

@@ -14,7 +14,7 @@ use super::verbs::{
     config, doctor, init, mail, manual, permission, plan, sessions, status, task, team, usage,
     way_back, worktree,
 };
-use super::{demo, session, teammate, usage_error};
+use super::{demo, session, teammate, usage_error, verbs};
 use crate::config::Environment;
 use crate::process::{guard, harden};
 
@@ -96,6 +96,7 @@ fn run_verb(place: &Place, verb: &Verb) -> Outcome {
         Verb::Worktree(verb) => worktree::run(place, verb),
         Verb::Sessions { json } => sessions::run(place, *json),
         Verb::Usage { json } => usage::run(place, *json),
+        Verb::Log { follow, json } => verbs::log::run(place, *follow, *json),
         Verb::Doctor { repair, json } => doctor::run(place, *repair, *json),
         Verb::Config { json, what } => config::run(place, *what, *json),
         Verb::Init => init::run(place),

@@ -95,6 +95,21 @@ pub fn out_line(text: &str) {
     deliver(&mut stdout, &format!("{text}\n"));
 }
 
+/// Writes to standard output where much is to come; `false` once nobody reads it any more.
+pub fn out_to_reader(text: &str) -> bool {
+    deliver(&mut io::stdout().lock(), text)
+}
+
+/// The same with a line.
+pub fn out_line_to_reader(text: &str) -> bool {
+    out_to_reader(&format!("{text}\n"))
+}
+
+/// `value` as JSON on one line, to be printed.
+pub fn json_line(value: &serde_json::Value) -> String {
+    harmless(&value.to_string())
+}
+
 /// Writes a line to standard error.
 pub fn err_line(text: &str) {
     deliver(&mut io::stderr().lock(), &format!("{text}\n"));
@@ -107,7 +122,7 @@ pub fn out_json(value: &serde_json::Value) {
 
 /// Writes `value` as JSON on one line to standard output.
 pub fn out_json_line(value: &serde_json::Value) {
-    out_line(&harmless(&value.to_string()));
+    out_line(&json_line(value));
 }
 
 /// JSON text with every character that a terminal would act on as a `\u` escape: the same value.
@@ -135,12 +150,11 @@ pub fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-fn deliver(stream: &mut impl Write, text: &str) {
-    drop(
-        stream
-            .write_all(text.as_bytes())
-            .and_then(|()| stream.flush()),
-    );
+fn deliver(stream: &mut impl Write, text: &str) -> bool {
+    stream
+        .write_all(text.as_bytes())
+        .and_then(|()| stream.flush())
+        .is_ok()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 pub mod config;
 pub mod doctor;
 pub mod init;
+pub mod log;
 pub mod mail;
 pub mod manual;
 pub mod permission;

@@ -87,7 +87,8 @@ impl Watcher {
         Self { shared, orders }
     }
 
-    /// Watches the file at `path`, which may be missing, replaced, deleted and made again at any time.
+    /// Watches the file at `path`, which may be missing, replaced, deleted and made again at any time. Of a directory, what
+    /// happens to the files directly in it is a change.
     ///
     /// When this returns, changes from now on are seen: register first, then read. Not to be called from `look`.
     pub fn watch(&self, path: &Path) {
@@ -148,6 +149,11 @@ impl Shared {
         }
         let bytes_only = matches!(event.kind, EventKind::Modify(ModifyKind::Data(_)));
         for path in &event.paths {
+            if let Some(dir) = path.parent()
+                && lock(&self.paths).contains(dir)
+            {
+                (self.look)(dir);
+            }
             if !bytes_only {
                 let concerned = lock(&self.paths)
                     .iter()

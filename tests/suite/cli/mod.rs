@@ -9,6 +9,7 @@ mod editing;
 mod first_steps;
 mod guide;
 mod headless;
+mod log;
 mod mail_verbs;
 mod no_file;
 mod readme;
@@ -34,6 +35,7 @@ fn help_version_and_reading_verbs_leave_no_trace() {
         (&["permission", "test", "--list"], "sudo, doas"),
         (&["team", "list"], "no teammates"),
         (&["usage"], "nothing used yet"),
+        (&["log"], ""),
         (&["config"], "the defaults hold"),
         (&["config", "schema"], "maxTeammates"),
     ] {

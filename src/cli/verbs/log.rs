@@ -1,0 +1,197 @@
+//! `lead log`: one timeline of the team (SPEC §14).
+
+use std::sync::mpsc::{self, Receiver};
+
+use crate::cli::exit::{Kind, Outcome};
+use crate::cli::place::Place;
+use crate::cli::safe::safe_line;
+use crate::cli::shell::{self, Style};
+use crate::process::signals::{self, Signal};
+use crate::store::watch::Watcher;
+use crate::timeline::{Event, Happened, History};
+use crate::workspace::Workspace;
+
+/// Longest text of a line, in characters.
+const MAX_TEXT: usize = 300;
+
+/// Runs the verb.
+pub fn run(place: &Place, follow: bool, as_json: bool) -> Outcome {
+    let mut history = History::new(&place.workspace, place.roster(), place.requests());
+    let style = place.style;
+    if follow {
+        return go_on(&place.workspace, &mut history, |event| {
+            shell::out_line_to_reader(&if as_json {
+                shell::json_line(&event.json())
+            } else {
+                line(style, event)
+            })
+        });
+    }
+    if as_json {
+        print_array(&mut history)?;
+    } else {
+        history.read_on(|event| shell::out_line_to_reader(&line(style, event)))?;
+    }
+    tell_skipped(&history);
+    Ok(Kind::Completed)
+}
+
+/// An array of all events, one a line, as they are read.
+fn print_array(history: &mut History) -> Result<(), crate::store::StoreError> {
+    let mut before = "[";
+    history.read_on(|event| {
+        let open = shell::out_to_reader(&format!("{before}\n{}", shell::json_line(&event.json())));
+        before = ",";
+        open
+    })?;
+    shell::out_line(if before == "[" { "[]" } else { "\n]" });
+    Ok(())
+}
+
+fn tell_skipped(history: &History) {
+    match history.skipped() {
+        0 => {}
+        1 => shell::err_line("1 line could not be read; lead doctor tells which"),
+        more => shell::err_line(&format!(
+            "{more} lines could not be read; lead doctor tells which"
+        )),
+    }
+}
+
+enum Wake {
+    Changed,
+    Stop(Signal),
+}
+
+/// Reads on whenever anything was written, until a signal comes or nobody reads any more.
+fn go_on(
+    workspace: &Workspace,
+    history: &mut History,
+    mut print: impl FnMut(&Event) -> bool,
+) -> Outcome {
+    let (wake, woken) = mpsc::channel();
+    let stop = wake.clone();
+    signals::listen(move |signal| drop(stop.send(Wake::Stop(signal))));
+    let watcher = Watcher::start(
+        false,
+        move |_| drop(wake.send(Wake::Changed)),
+        |why| shell::err_line(&safe_line(&why, MAX_TEXT)),
+    );
+    let state = workspace.state_dir();
+    for dir in [
+        workspace.tasks_dir(),
+        workspace.mailboxes_dir(),
+        workspace.members_dir(),
+        workspace.requests_dir(),
+        workspace.transcripts_dir(),
+        workspace.archive_dir(),
+        workspace.logs_dir(),
+        state,
+    ] {
+        watcher.watch(&dir);
+    }
+    let mut open = true;
+    loop {
+        history.read_on(|event| {
+            open = print(event);
+            open
+        })?;
+        let kind = match next(&woken) {
+            Some(Wake::Changed) if open => continue,
+            Some(Wake::Changed) | None => Kind::Completed,
+            Some(Wake::Stop(Signal::Interrupt)) => Kind::Interrupted,
+            Some(Wake::Stop(Signal::Terminate)) => Kind::Terminated,
+            Some(Wake::Stop(Signal::HangUp)) => Kind::HungUp,
+        };
+        tell_skipped(history);
+        return Ok(kind);
+    }
+}
+
+/// Blocks until something happens; many changes are one.
+fn next(woken: &Receiver<Wake>) -> Option<Wake> {
+    let first = woken.recv().ok()?;
+    let stop = woken.try_iter().find(|wake| matches!(wake, Wake::Stop(_)));
+    Some(match first {
+        Wake::Stop(signal) => Wake::Stop(signal),
+        Wake::Changed => stop.unwrap_or(Wake::Changed),
+    })
+}
+
+/// One event on one line, safe for a terminal.
+fn line(style: Style, event: &Event) -> String {
+    format!(
+        "{}  {}  {}",
+        style.dim(&event.at.to_string()),
+        style.name(&format!("{:<10}", safe_line(&event.agent, 64))),
+        safe_line(&words(&event.what), MAX_TEXT)
+    )
+}
+
+fn words(what: &Happened) -> String {
+    match what {
+        Happened::Began { session: Some(id) } => format!("session {id}"),
+        Happened::Began { session: None } => "conversation began".to_owned(),
+        Happened::Text(text) => format!("says: {}", text.trim()),
+        Happened::ToolUse { name, input, .. } => format!("calls {name} {input}"),
+        Happened::ToolResult {
+            ok: true, output, ..
+        } => format!("got: {}", output.trim()),
+        Happened::ToolResult { output, .. } => format!("got an error: {}", output.trim()),
+        Happened::Interrupted(why) => format!("interrupted: {why}"),
+        Happened::Message(message) => {
+            let kind = serde_json::to_value(&message.kind).unwrap_or_default();
+            let kind = kind.as_str().unwrap_or_default().to_owned();
+            format!("→ {} {kind}: {}", message.to, message.content.trim())
+        }
+        Happened::Task { task, change } => task_words(task, change),
+        Happened::Teammate(member) => format!("started as {} on {}", member.role, member.model),
+        Happened::Request(record) => {
+            let about = record.feedback.as_deref().unwrap_or_default();
+            format!(
+                "{} request {} {}: {about}",
+                record.kind, record.request_id, record.status
+            )
+        }
+        Happened::Usage(usage) => {
+            let number = |key: &str| {
+                usage
+                    .get(key)
+                    .and_then(serde_json::Value::as_u64)
+                    .unwrap_or(0)
+            };
+            let (input, cached) = (number("input"), number("cacheRead") + number("cacheWrite"));
+            format!(
+                "used {input} + {cached} cached in, {} out",
+                number("output")
+            )
+        }
+        Happened::Log(text) => format!("log: {text}"),
+    }
+}
+
+fn task_words(
+    task: &serde_json::Map<String, serde_json::Value>,
+    change: &serde_json::Value,
+) -> String {
+    let text = |key: &str| {
+        task.get(key)
+            .and_then(|value| value.as_str())
+            .unwrap_or("-")
+    };
+    let changed: Vec<String> = change
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, pair)| format!("{key} {} → {}", plain(&pair["old"]), plain(&pair["new"])))
+        .collect();
+    format!("{} {}: {}", text("id"), text("subject"), changed.join(", "))
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => "-".to_owned(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
