@@ -75,6 +75,7 @@ impl Machine {
     /// What was cut has ended, or ended by itself just before.
     pub(super) fn after_cut(&mut self, cut: Cut, end: RoundEnd) -> Vec<Effect> {
         match (cut, end) {
+            (Cut::Person, end) if self.stop.is_some() => self.after_cut(Cut::Stop, end),
             (Cut::Person, end) => {
                 self.phase = Phase::Round;
                 self.ended(end)
@@ -119,7 +120,9 @@ impl Machine {
         let interrupts_only = signal == Signal::Interrupt && !self.config.by_person;
         match self.phase {
             Phase::Round if interrupts_only => {
-                self.phase = Phase::Cut(Cut::Person);
+                // One that is to stop wraps up all the same.
+                let stops = self.stop.is_some();
+                self.phase = Phase::Cut(if stops { Cut::Stop } else { Cut::Person });
                 self.cut("a person interrupted it")
             }
             Phase::Over => Vec::new(),
@@ -148,6 +151,8 @@ impl Machine {
 
     pub(super) fn timed_out(&mut self, timer: Timer) -> Vec<Effect> {
         match (timer, &self.phase) {
+            // They run from a request to stop on.
+            (Timer::StopTurn | Timer::StopAll, _) if self.stop.is_none() => Vec::new(),
             (Timer::StopTurn | Timer::StopAll, Phase::Round) => {
                 self.phase = Phase::Cut(Cut::Stop);
                 self.cut("the teammate was asked to stop, and this took too long")
@@ -156,7 +161,13 @@ impl Machine {
                 self.phase = Phase::Cut(Cut::WrapUp);
                 self.cut_to_end("the wrap-up took too long")
             }
-            (Timer::StopAll, Phase::Cut(Cut::Stop)) => self.finish(None, false),
+            (
+                Timer::StopAll,
+                Phase::Cut(Cut::Person | Cut::Stop)
+                | Phase::Rest { .. }
+                | Phase::Choosing
+                | Phase::BeforeWrapUp,
+            ) => self.finish(None, false),
             (Timer::Cut, Phase::Cut(cut)) => {
                 let cut = *cut;
                 self.after_cut(cut, RoundEnd::Interrupted)

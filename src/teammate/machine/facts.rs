@@ -134,6 +134,9 @@ impl Machine {
 
     /// One step. What does not fit changes nothing.
     pub fn on(&mut self, event: Event) -> Vec<Effect> {
+        if self.phase == Phase::Over {
+            return Vec::new();
+        }
         match event {
             Event::Started(start) => self.started(start),
             Event::Found(found) => self.found(&found),

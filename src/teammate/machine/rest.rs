@@ -52,6 +52,12 @@ impl Machine {
             return effects;
         }
         match self.phase {
+            Phase::Round if self.stop.is_some() => {
+                let mut effects = vec![Effect::RestAtBoundary];
+                effects.extend(self.wrap_up());
+                effects
+            }
+            Phase::Choosing if self.stop.is_some() => self.wrap_up(),
             Phase::Choosing if !self.may_call() => self.settle(),
             Phase::Choosing if self.owed.is_some() || self.news => {
                 let parts = self.owed.take().unwrap_or_default();
@@ -80,6 +86,10 @@ impl Machine {
             self.held = Held::Open;
         }
         match (&self.phase, got) {
+            (Phase::Choosing, true) if !self.may_call() => {
+                self.owed = Some(vec![Part::Assignment]);
+                self.settle()
+            }
             (Phase::Choosing, true) => self.begin(vec![Part::Assignment]),
             (Phase::Choosing, false) => self.settle(),
             (

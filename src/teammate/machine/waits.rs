@@ -26,7 +26,10 @@ impl Machine {
 
     pub(super) fn wait_over(&mut self) -> Vec<Effect> {
         match self.wait.take() {
-            Some(WaitKind::Plan) => vec![Effect::Status(MemberStatus::Working)],
+            Some(WaitKind::Plan) if self.phase == Phase::Round => {
+                vec![Effect::Status(MemberStatus::Working)]
+            }
+            Some(WaitKind::Plan) => Vec::new(),
             Some(WaitKind::Permission) => vec![Effect::ClearTimer(Timer::Answer)],
             None => Vec::new(),
         }
