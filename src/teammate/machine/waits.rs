@@ -29,9 +29,9 @@ impl Machine {
             Some(WaitKind::Plan) if self.phase == Phase::Round => {
                 vec![Effect::Status(MemberStatus::Working)]
             }
-            Some(WaitKind::Plan) => Vec::new(),
             Some(WaitKind::Permission) => vec![Effect::ClearTimer(Timer::Answer)],
-            None => Vec::new(),
+            // Its round has ended meanwhile: the status is that of what came after.
+            Some(WaitKind::Plan) | None => Vec::new(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod failing;
 mod main_job;
 mod person;
 mod questions;
+mod reviews;
 pub(crate) mod scripts;
 mod spending;
 mod starting;

@@ -1,11 +1,17 @@
 //! Questions of teammates reach the person whatever the lead is doing, outlive it, and end with who asked (SPEC §6.2, §8.4).
 
+use std::time::Duration;
+
 use nix::sys::signal::Signal;
+use pitcrew::ids::AgentName;
+use pitcrew::mailbox::{Kind, Message, Post};
+use pitcrew::store::Durability;
+use pitcrew::workspace::Workspace;
 use serde_json::{Value, json};
 
 use super::scripts::*;
-use crate::support::facts::send;
-use crate::support::{Bed, DEADLINE, Terminal, wait_until};
+use crate::support::facts::{now, pause, send};
+use crate::support::{Bed, DEADLINE, Terminal, soak, wait_until};
 
 /// ann asks once the file `ask` is there, and counts how often her command has run.
 fn ann() -> Vec<Value> {
@@ -264,4 +270,48 @@ fn what_finishes_together_wakes_the_lead_once() {
         12,
         "taken in and shown once each"
     );
+}
+
+/// Mail that comes in the moment in which the lead falls idle starts its round at once, too.
+#[test]
+fn mail_around_the_end_of_a_round_wakes_the_lead() {
+    let bed = Bed::git();
+    let model = bed.script(&script_of(vec![], vec![]));
+    let mut lead = bed.start_lead(&["--model", &model]);
+    lead.line("hi");
+    let post = Post::new(Workspace::at(bed.root()), Durability::Process);
+    let (ann, to) = (AgentName::parse("ann").unwrap(), AgentName::lead());
+    let calls = |bed: &Bed| {
+        let usage = std::fs::read_to_string(bed.root().join(".team/state/usage.jsonl"));
+        usage.map_or(0, |text| text.lines().count())
+    };
+    let mut took: Vec<Duration> = (1..=soak(1000, 20))
+        .map(|number| {
+            wait_until("the round before", DEADLINE, || {
+                (calls(&bed) >= number).then_some(())
+            });
+            // Any place around its end; a prime, so that no two are the same for long.
+            pause(Duration::from_micros((number as u64 * 7919) % 8000));
+            let begun = now();
+            post.deliver(&Message::new(&ann, &to, Kind::Message, "news"))
+                .unwrap();
+            wait_until("a round for it", DEADLINE, || {
+                (calls(&bed) > number).then_some(())
+            });
+            begun.elapsed()
+        })
+        .collect();
+    took.sort();
+    eprintln!(
+        "mail to the lead: median {:?}, worst {:?}",
+        took[took.len() / 2],
+        took[took.len() - 1]
+    );
+    assert!(
+        took[took.len() / 2] < Duration::from_millis(100),
+        "{took:?}"
+    );
+    assert!(took[took.len() - 1] < Duration::from_secs(10), "{took:?}");
+    lead.line("/exit");
+    drop(lead.wait(RUN).expect_code(0));
 }
