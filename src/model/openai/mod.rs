@@ -1,8 +1,10 @@
 //! Chat Completions, as served by OpenAI, Ollama and many others.
 
+mod details;
 mod dialect;
 mod request;
 mod slots;
+mod spoken;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -15,7 +17,7 @@ use super::http::{Http, Patience, Post};
 use super::peer::Peer;
 use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address, window};
 use crate::cancel::Cancel;
-use dialect::Dialect;
+use dialect::{Dialect, Server};
 use stream::Building;
 
 /// Where OpenAI itself is.
@@ -109,7 +111,11 @@ impl Model for OpenAi {
                 headers: self.headers.clone(),
                 body: request::body(&self.model, &self.dialect, &self.name, request),
             };
-            let mut building = Building::new(&self.name);
+            let tools = request.tools.iter().map(|tool| tool.name);
+            let mut building = match self.dialect.server {
+                Server::OpenAi => Building::new(&self.name),
+                Server::Other => Building::new(&self.name).speaking(tools.collect()),
+            };
             match exchange::run(&mut self.http, post, &mut building, cancel, on) {
                 Ok(()) => return Ok(building.into_reply()),
                 Err(Failure::Answer(answer)) if self.dialect.mend(&answer) => {}

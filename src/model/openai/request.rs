@@ -7,6 +7,8 @@ use crate::conversation::{Block, Role, ToolCall, ToolSpec};
 use crate::model::Request;
 use crate::model::turns::{self, NO_OUTPUT, Turn};
 
+/// The key under which OpenRouter sends the parts of a model's reasoning, and wants them back.
+pub(super) const DETAILS: &str = "reasoning_details";
 /// The keys under which servers send a model's reasoning, and want it back.
 pub(super) const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
@@ -107,9 +109,9 @@ fn assistant(turn: &Turn<'_>, dialect: &Dialect) -> Value {
 fn reasoning(turn: &Turn<'_>, dialect: &Dialect, message: &mut Map<String, Value>) {
     for block in &turn.blocks {
         if let Block::Opaque { value, .. } = block {
-            for key in REASONING {
-                if let Some(text) = value.get(key) {
-                    message.insert(key.to_owned(), text.clone());
+            for key in REASONING.into_iter().chain([DETAILS]) {
+                if let Some(thought) = value.get(key) {
+                    message.insert(key.to_owned(), thought.clone());
                 }
             }
         }

@@ -1,9 +1,11 @@
 //! A reply as its chunks build it up. Whole with `[DONE]`, or at the stream's end once a finish reason has come.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::details::Details;
 use super::request::REASONING;
 use super::slots::Slots;
+use super::spoken;
 use crate::conversation::{Block, Usage};
 use crate::model::exchange;
 use crate::model::failure::Failure;
@@ -19,6 +21,10 @@ pub(super) struct Building {
     refusal: String,
     finish: String,
     usage: Usage,
+    /// `reasoning_details`, as OpenRouter wants them back.
+    details: Details,
+    /// Tools that a model may call in words.
+    spoken: Vec<&'static str>,
 }
 
 impl Building {
@@ -32,11 +38,24 @@ impl Building {
             refusal: String::new(),
             finish: String::new(),
             usage: Usage::default(),
+            details: Details::default(),
+            spoken: Vec::new(),
+        }
+    }
+
+    /// The same for a server of models that may write a call of one of `tools` instead of making it.
+    pub(super) fn speaking(self, tools: Vec<&'static str>) -> Self {
+        Self {
+            spoken: tools,
+            ..self
         }
     }
 
     /// The reply, once whole. Calls run whatever the finish reason says of them: servers differ.
-    pub(super) fn into_reply(self) -> Reply {
+    pub(super) fn into_reply(mut self) -> Reply {
+        if self.calls.is_empty() && self.refusal.is_empty() {
+            self.hear_spoken_calls();
+        }
         let stop = match self.finish.as_str() {
             _ if !self.refusal.is_empty() => {
                 Stop::Refusal(format!("the model refused: {}", self.refusal))
@@ -50,12 +69,15 @@ impl Building {
         let mut content = Vec::new();
         if !matches!(stop, Stop::Refusal(_)) {
             // Servers want reasoning back with calls only.
-            if let Some((key, reasoning)) = self.reasoning
-                && !self.calls.is_empty()
-            {
+            let mut echo = Map::new();
+            if let Some((key, reasoning)) = self.reasoning {
+                echo.insert(key.to_owned(), reasoning.into());
+            }
+            echo.extend(self.details.into_field());
+            if !echo.is_empty() && !self.calls.is_empty() {
                 content.push(Block::Opaque {
                     origin: self.origin,
-                    value: json!({key: reasoning}),
+                    value: echo.into(),
                 });
             }
             if !self.text.trim().is_empty() {
@@ -72,6 +94,18 @@ impl Building {
         }
     }
 
+    fn hear_spoken_calls(&mut self) {
+        let spoken = spoken::calls(&self.text, &self.spoken);
+        for (index, (name, arguments)) in (0_u64..).zip(&spoken) {
+            let function = json!({"name": name, "arguments": arguments});
+            self.calls
+                .push(&json!({"index": index, "function": function}));
+        }
+        if !spoken.is_empty() {
+            self.text.clear();
+        }
+    }
+
     fn delta(&mut self, delta: &Value, on: &mut dyn FnMut(Progress)) {
         for text in texts(&delta["content"]) {
             self.text.push_str(text);
@@ -84,6 +118,7 @@ impl Building {
                 break;
             }
         }
+        self.details.push(&delta["reasoning_details"]);
         if let Some(more) = delta["refusal"].as_str() {
             self.refusal.push_str(more);
         }

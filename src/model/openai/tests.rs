@@ -155,3 +155,41 @@ fn filters_limits_and_errors_are_known() {
     let harmless = json!({"error": null, "choices": [{"delta": {}, "finish_reason": "stop"}]});
     assert!(read(&stream(&[harmless])).is_ok());
 }
+
+#[test]
+fn a_call_in_words_is_one_where_models_are_small() {
+    let words = r#"{"name": "ls", "arguments": {"path": "."}}"#;
+    let stream = stream(&[
+        chunk(&json!({"content": "```json\n"}), None),
+        chunk(&json!({"content": format!("{words}\n```")}), Some("stop")),
+    ]);
+    let mut building = Building::new("openai:m").speaking(vec!["ls"]);
+    exchange::recorded(stream.as_bytes(), &mut building).unwrap();
+    let reply = building.into_reply();
+    assert_eq!(told(&reply), [json!(["ls", {"path": "."}])]);
+    let told = told(&read(&stream).unwrap());
+    assert!(
+        told[0].is_string(),
+        "OpenAI's own models mean what they say"
+    );
+}
+
+#[test]
+fn the_parts_of_reasoning_go_back_with_the_calls() {
+    let part = |text: &str| {
+        json!({"reasoning": text, "reasoning_details": [
+            {"type": "reasoning.text", "index": 0, "text": text},
+        ]})
+    };
+    let call = json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "ls", "arguments": "{}"}}]});
+    let chunks = [
+        chunk(&part("h"), None),
+        chunk(&part("m"), None),
+        chunk(&call, Some("tool_calls")),
+    ];
+    let reply = read(&stream(&chunks)).unwrap();
+    let echoed = json!({"reasoning": "hm", "reasoning_details": [
+        {"type": "reasoning.text", "index": 0, "text": "hm"},
+    ]});
+    assert_eq!(told(&reply), [echoed, json!(["ls", {}])]);
+}
