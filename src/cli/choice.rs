@@ -2,11 +2,10 @@
 
 use super::exit::Failure;
 use crate::config::Settings;
-use crate::model::{Credentials, ModelSpec, spec};
+use crate::model::{Credentials, ModelSpec, ollama};
 
 const ANTHROPIC: &str = "anthropic:claude-sonnet-5-5";
 const OPENAI: &str = "openai:gpt-5.4";
-const OLLAMA: &str = "ollama:qwen3-coder";
 
 /// The lead's model: the settings', else the first provider that can be used.
 pub fn lead_model(settings: &Settings, credentials: &Credentials) -> Result<ModelSpec, Failure> {
@@ -20,8 +19,14 @@ pub fn lead_model(settings: &Settings, credentials: &Credentials) -> Result<Mode
     if set(&credentials.openai_key) {
         return parse(OPENAI);
     }
-    if spec::ollama_answers(credentials) {
-        return parse(OLLAMA);
+    if let Some(models) = ollama::listed(credentials) {
+        return match models.first() {
+            Some(name) => parse(&format!("ollama:{name}")),
+            None => Err(Failure::usage(
+                "no model; an Ollama answers and has none that can talk; fetch one that knows tools, such as \
+                 `ollama pull qwen3`, or name another with --model PROVIDER:NAME",
+            )),
+        };
     }
     Err(Failure::usage(
         "no model; no key is set and no Ollama answers; set ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama, \

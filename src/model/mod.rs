@@ -8,6 +8,7 @@ mod exchange;
 mod failure;
 pub mod gate;
 mod http;
+pub mod ollama;
 mod openai;
 mod peer;
 pub mod retry;

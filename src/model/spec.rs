@@ -1,11 +1,9 @@
 //! Which model: `PROVIDER:NAME`, credentials, and opening it.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use super::anthropic::Anthropic;
-use super::http::{Patience, user_agent};
+use super::http::Patience;
 use super::openai::OpenAi;
 use super::script::Script;
 use super::{Model, address};
@@ -161,19 +159,6 @@ pub fn open(
         ModelSpec::Ollama(name) => Box::new(OpenAi::ollama(name, credentials, agent, patience)),
         ModelSpec::Script(path) => Box::new(Script::open(path, workspace, agent)?),
     })
-}
-
-/// Whether an Ollama answers at its address within a second.
-pub fn ollama_answers(credentials: &Credentials) -> bool {
-    let root = address::ollama(credentials.ollama_host.as_deref());
-    let mut config = ureq::Agent::config_builder()
-        .user_agent(user_agent("lead"))
-        .timeout_global(Some(Duration::from_secs(1)));
-    if address::is_loopback(&root) {
-        config = config.proxy(None);
-    }
-    let agent = config.build().new_agent();
-    agent.get(format!("{root}/api/version")).call().is_ok()
 }
 
 /// A key as given in `variable`: without the blanks around it, none if nothing is left, refused if it cannot be sent.

@@ -118,3 +118,12 @@ fn sessions_are_listed_and_any_of_them_can_be_gone_on_with() {
         .expect_usage_error("lead sessions");
     server.assert_valid();
 }
+
+#[test]
+fn who_names_no_model_gets_one_that_the_ollama_has() {
+    let server = ModelServer::start(|_| Answer::say("I am here."));
+    let bed = Bed::git().with_env("OLLAMA_HOST", server.ollama_host());
+    let done = bed.lead(&["-p", "go"]).expect_code(0);
+    assert_eq!(done.stdout, "I am here.\n");
+    assert_eq!(server.asks()[0].model, "listed:8b");
+}

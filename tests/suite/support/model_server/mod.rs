@@ -151,6 +151,11 @@ fn serve(shared: &Shared, stream: TcpStream) {
             connection.reply(200, &[], br#"{"version":"0.0.0"}"#);
             continue;
         }
+        if request.path.ends_with("/api/tags") {
+            let models = br#"{"models":[{"name":"nomic-embed-text"},{"name":"listed:8b"}]}"#;
+            connection.reply(200, &[], models);
+            continue;
+        }
         let Some(ask) = noted(shared, &request) else {
             connection.reply(404, &[], b"{\"error\":\"no such path\"}");
             continue;

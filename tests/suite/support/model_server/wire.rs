@@ -55,7 +55,9 @@ impl Connection {
             headers,
             body: Vec::new(),
         };
-        let length = request.header("content-length")?.parse().ok();
+        let length = request
+            .header("content-length")
+            .and_then(|length| length.parse().ok());
         request.body.resize(length.unwrap_or(0), 0);
         self.reader.read_exact(&mut request.body).ok()?;
         Some(request)
