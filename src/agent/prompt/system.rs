@@ -175,6 +175,47 @@ are blocked until your plan is approved; each assignment needs a plan of its own
 mod tests {
     use super::*;
 
+    /// What models are told word for word; a change of it is a change of the files beside this one.
+    #[test]
+    fn prompts_are_as_they_were_agreed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().canonicalize().unwrap();
+        let put = |name: &str, text: &str| {
+            crate::store::atomic::ensure_dir(root.join(name).parent().unwrap()).unwrap();
+            let durability = crate::store::Durability::Process;
+            crate::store::atomic::replace(&root.join(name), text.as_bytes(), durability).unwrap();
+        };
+        put(
+            ".claude/agents/coder.md",
+            "---\nname: coder\nmodel: x\n---\nWrite small functions.\n",
+        );
+        put("CLAUDE.md", "Never read: AGENTS.md is there.\n");
+        put(
+            "AGENTS.md",
+            "Run the tests before you say that something is done.\n",
+        );
+        let workspace = Workspace::at(root.clone());
+        let prompt = |name: &str, role: &str, plan_gate: bool| {
+            let agent = AgentName::parse(name).unwrap();
+            let roster = ["lead".to_owned(), "bob (reviewer)".to_owned()];
+            let parts = system(&SystemParts {
+                agent: &agent,
+                role,
+                roster: if agent.is_lead() { &[] } else { &roster },
+                workspace: &workspace,
+                plan_gate,
+            });
+            let at = root.display().to_string();
+            parts.join("\n").replace(&at, "/work")
+        };
+        assert_eq!(prompt("lead", "", false), include_str!("golden/lead.txt"));
+        assert_eq!(
+            prompt("alice", "coder", true),
+            include_str!("golden/teammate.txt")
+        );
+        assert!(prompt("alice", "a free text", false).contains("Your role: a free text"));
+    }
+
     #[test]
     fn front_matter_is_left_out_and_nothing_else() {
         for (text, body) in [

@@ -1,6 +1,7 @@
 //! The area `lead` as real processes see it.
 
 mod brake;
+mod caching;
 mod ending;
 mod failing;
 mod main_job;
@@ -10,6 +11,7 @@ mod reviews;
 pub(crate) mod scripts;
 mod spending;
 mod starting;
+mod storm;
 mod stuck;
 mod supervising;
 mod unresponsive;
