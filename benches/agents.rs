@@ -30,7 +30,7 @@ use pitcrew::clock::Timestamp;
 use pitcrew::ids::{AgentName, SessionId};
 use pitcrew::mailbox::{Kind, Message, Post};
 use pitcrew::store::Durability;
-use pitcrew::team::{LeadPresence, Session};
+use pitcrew::team::{LeadPresence, Roster, Session};
 use pitcrew::workspace::Workspace;
 use serde_json::json;
 
@@ -85,10 +85,19 @@ impl Crew {
             settings: json!({ "model": bed.script(&json!({ "agents": {} })) }),
         };
         session.save(&workspace, Durability::Process).unwrap();
+        let roster = Roster::new(workspace.clone(), Durability::Process);
         let agents: Vec<Running> = (0..size)
             .map(|nr| {
-                let mut agent =
-                    bed.start_teammate(&["--name", &format!("a{nr}"), "--keys-on-stdin"]);
+                let name = format!("a{nr}");
+                // As a lead does before it starts one.
+                let record = json!({
+                    "name": name, "role": "", "model": "", "status": "starting", "pid": null,
+                    "startedAt": Timestamp::now(), "task": null,
+                });
+                roster
+                    .put(&serde_json::from_value(record).unwrap())
+                    .unwrap();
+                let mut agent = bed.start_teammate(&["--name", &name, "--keys-on-stdin"]);
                 agent.line("{}");
                 agent.end_input();
                 agent
