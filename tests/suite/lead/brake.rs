@@ -13,22 +13,24 @@ fn talkers(bed: &Bed) -> String {
         turn(vec![spawn("bob", None), spawn("ann", None)]),
         json!({"text": "They talk."}),
     ];
-    let speaks = |to: &str| -> Vec<Value> {
-        (0..40)
-            .flat_map(|n| {
-                [
-                    turn(vec![tool(
-                        "send_message",
-                        json!({"to": to, "content": format!("word {n} for {to}")}),
-                    )]),
-                    json!({"text": "said"}),
-                ]
-            })
-            .collect()
+    // A word that comes while the round before still ends is answered in that round.
+    let says = |heard: String, to: &str, n: usize| {
+        let mut reply = turn(vec![tool(
+            "send_message",
+            json!({"to": to, "content": format!("word {n} for {to}")}),
+        )]);
+        reply["when"] = heard.into();
+        reply
     };
-    let mut bob = vec![json!({"when": "Do your tasks", "text": "I listen."})];
-    bob.extend(speaks("ann"));
-    bed.script(&json!({"agents": {"lead": lead, "ann": speaks("bob"), "bob": bob}}))
+    let mut ann = vec![says("Do your tasks".into(), "bob", 0)];
+    ann.extend((0..40).map(|n| says(format!("word {n} for ann"), "bob", n + 1)));
+    let mut bob: Vec<Value> = (0..40)
+        .map(|n| says(format!("word {n} for bob"), "ann", n))
+        .collect();
+    for speaker in [&mut ann, &mut bob] {
+        speaker.extend(vec![json!({"text": "said"}); 80]);
+    }
+    bed.script(&json!({"agents": {"lead": lead, "ann": ann, "bob": bob}}))
 }
 
 /// What `to` was sent by `from`, taken in or waiting.
