@@ -65,11 +65,12 @@ pub(super) enum TeamCommand {
 }
 
 /// Command, arguments, what it does; `/help` shows them all.
-pub const COMMANDS: [(&str, &str, &str); 18] = [
+pub const COMMANDS: [(&str, &str, &str); 19] = [
     ("@NAME", "TEXT", "speak to a teammate directly"),
     ("!COMMAND", "", "run a command of your own"),
     ("/help", "", "show this"),
     ("/team", "", "members and open requests"),
+    ("/team messages", "", "messages that wait"),
     ("/team permissions", "", "open permission questions"),
     ("/team plans", "", "open plans"),
     ("/team stop", "NAME", "ask a teammate to stop"),
@@ -174,8 +175,9 @@ fn command(rest: &str) -> Line {
 }
 
 fn team(args: &[&str]) -> Line {
-    const VERBS: [&str; 7] = [
+    const VERBS: [&str; 8] = [
         "list",
+        "messages",
         "permissions",
         "plans",
         "stop",
@@ -185,14 +187,15 @@ fn team(args: &[&str]) -> Line {
     ];
     let (verb, name) = match args {
         [] | ["list"] => return Line::Command(Command::Team(TeamCommand::List)),
+        ["messages"] => return Line::Command(Command::Mail),
         ["permissions"] => return Line::Command(Command::Team(TeamCommand::Permissions)),
         ["plans"] => return Line::Command(Command::Team(TeamCommand::Plans)),
-        [verb] if VERBS[3..].contains(verb) => {
+        [verb] if VERBS[4..].contains(verb) => {
             return Line::Wrong(format!(
                 "/team {verb} whom; it takes a name; such as /team {verb} alice"
             ));
         }
-        [verb, name] if VERBS[3..].contains(verb) => (*verb, *name),
+        [verb, name] if VERBS[4..].contains(verb) => (*verb, *name),
         [verb, ..] if VERBS.contains(verb) => {
             return Line::Wrong(format!("too many words after /team {verb}; see /help"));
         }
@@ -251,6 +254,7 @@ mod tests {
                 Line::Command(Command::Tasks(Some("task_1".into()))),
             ),
             ("/team", Line::Command(Command::Team(TeamCommand::List))),
+            ("/team messages", Line::Command(Command::Mail)),
             (
                 "/team stop Alice",
                 Line::Command(Command::Team(TeamCommand::Stop(name("alice")))),
