@@ -1,11 +1,14 @@
 //! The workspace as a verb sees it: found, not entered. Nothing is made before a verb changes something.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::exit::Failure;
 use super::shell::Style;
 use crate::agent::joined::open_board;
 use crate::board::Board;
+use crate::config::env::AGENT;
 use crate::config::{self, Environment, Loaded, Settings, Sources};
 use crate::ids::AgentName;
 use crate::mailbox::Post;
@@ -57,27 +60,34 @@ impl Place {
         })
     }
 
-    /// Refuses what changes something if this process was started by an agent's tool in this very workspace (SPEC §5.5).
+    /// Refuses what changes something if this process was started by an agent's tool in this very workspace (SPEC §5.5), or
+    /// if it is not clear by whose: nobody but such a tool has a reason to hide it.
     pub fn refuse_agents(&self, program: &str) -> Result<(), Failure> {
-        let Some(inside) = &self.environment.inside_agent else {
+        let said = &self.environment.inside_agents;
+        let here = |root: &Path| {
+            root.canonicalize()
+                .is_ok_and(|root| root == *self.workspace.root())
+        };
+        let agent = said
+            .iter()
+            .filter_map(|value| whose(value))
+            .find(|(_, root)| here(root));
+        let why = if let Some((agent, _)) = agent {
+            format!(
+                "{program} was started by a tool of {agent}; from there it only reads in this workspace; use the tools"
+            )
+        } else if let Some(value) = said.iter().find(|value| whose(value).is_none()) {
+            format!(
+                "{program} was started with {AGENT}={}, which names no agent and its workspace; as if started by a tool it \
+                 only reads; take the variable out of the environment",
+                value.display()
+            )
+        } else {
             return Ok(());
         };
-        let (agent, root) = inside.split_once('@').unwrap_or((inside, ""));
-        let same = Path::new(root)
-            .canonicalize()
-            .is_ok_and(|root| root == *self.workspace.root());
-        if same {
-            super::log::to_lead_file(&self.workspace);
-            tracing::warn!(
-                agent,
-                program,
-                "refused: it was started by a tool of an agent"
-            );
-            return Err(Failure::usage(format!(
-                "{program} was started by a tool of {agent}; from there it only reads in this workspace; use the tools"
-            )));
-        }
-        Ok(())
+        super::log::to_lead_file(&self.workspace);
+        tracing::warn!(why, "refused");
+        Err(Failure::usage(why))
     }
 
     /// The settings in force for verbs: the files' and the environment's.
@@ -172,4 +182,14 @@ impl Place {
         }
         Ok(agents)
     }
+}
+
+/// The agent and its workspace in a value of `PITCREW_AGENT`; `None` if it is none that a tool was ever given.
+fn whose(value: &OsStr) -> Option<(AgentName, &Path)> {
+    let value = value.as_bytes();
+    let at = value.iter().position(|byte| *byte == b'@')?;
+    let name = std::str::from_utf8(&value[..at]).ok()?;
+    let root = Path::new(OsStr::from_bytes(&value[at + 1..]));
+    let agent = AgentName::parse(name).ok()?;
+    root.is_absolute().then_some((agent, root))
 }

@@ -39,8 +39,9 @@ pub struct Environment {
     pub permissions: Option<String>,
     /// `PITCREW_SANDBOX`.
     pub sandbox: Option<String>,
-    /// `PITCREW_AGENT`, `<name>@<root>`: this process was started by an agent's tool.
-    pub inside_agent: Option<String>,
+    /// `PITCREW_AGENT`, `<name>@<root>`, of this process and of all that it descends from, nearest first: it was started by
+    /// a tool of each of these agents.
+    pub inside_agents: Vec<OsString>,
     /// `HOME`.
     pub home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME` or `~/.config`.
@@ -55,13 +56,11 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the process's environment. Whose tool it was started by is read of those that it descends from, too: a tool may
-    /// have taken the variable out of its own environment, but not out of its guard's.
+    /// have changed the variable in its own environment, but not in its guard's.
     #[expect(clippy::disallowed_methods, reason = "this is the one reader")]
     pub fn read() -> Self {
         let mut environment = Self::from_variables(std::env::vars_os().collect());
-        if environment.inside_agent.is_none() {
-            environment.inside_agent = process::inherited(AGENT);
-        }
+        environment.inside_agents.extend(process::inherited(AGENT));
         environment
     }
 
@@ -94,7 +93,7 @@ impl Environment {
             max_teammates: text("PITCREW_MAX_TEAMMATES"),
             permissions: text("PITCREW_PERMISSIONS"),
             sandbox: text("PITCREW_SANDBOX"),
-            inside_agent: text(AGENT),
+            inside_agents: raw(AGENT).into_iter().collect(),
             home,
             config_home,
             no_color: raw("NO_COLOR").is_some(),

@@ -3,6 +3,7 @@
 //! One reaper thread owns every wait of the process ([`child::spawn`] registers with it); shell commands run beneath a
 //! guard, which is our own binary executed again, so that everything they leave behind ends with the call.
 
+mod ancestors;
 pub mod capture;
 pub mod child;
 pub mod guard;
@@ -12,4 +13,4 @@ mod reaper;
 pub mod signals;
 mod strays;
 
-pub use strays::inherited;
+pub use ancestors::inherited;

@@ -44,29 +44,6 @@ pub fn kill_strays() -> usize {
     killed.len()
 }
 
-/// The value that `variable` had in the environment of the nearest process that this one descends from and that was started
-/// with it, as far as those can be seen (Linux). A process that left its parent was adopted by whoever guards what that had
-/// started, and descends from there.
-pub fn inherited(variable: &str) -> Option<String> {
-    let mut pid = std::process::id();
-    loop {
-        pid = parent_in_stat(&of_process(pid, "stat")?).filter(|parent| *parent > 0)?;
-        let environment = of_process(pid, "environ").unwrap_or_default();
-        let found = environment
-            .split(|byte| *byte == 0)
-            .filter_map(|pair| pair.strip_prefix(variable.as_bytes())?.strip_prefix(b"="))
-            .find_map(|value| String::from_utf8(value.to_vec()).ok());
-        if found.is_some() {
-            return found;
-        }
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the kernel makes these files")]
-fn of_process(pid: u32, file: &str) -> Option<Vec<u8>> {
-    std::fs::read(format!("/proc/{pid}/{file}")).ok()
-}
-
 /// Kills each of `pids`.
 pub(super) fn kill_all(pids: &[u32]) {
     for pid in pids {
@@ -132,13 +109,19 @@ impl ProcessTable {
 /// The parent's pid in the text of `/proc/<pid>/stat`; `None` for a zombie. The command's name stands in parentheses and may
 /// hold anything, parentheses and spaces too.
 fn parent_in_stat(stat: &[u8]) -> Option<u32> {
+    let (state, parent) = state_and_parent(stat)?;
+    (!matches!(state, "Z" | "X")).then_some(parent)
+}
+
+/// The same with the state's letter, for zombies too.
+pub(super) fn state_and_parent(stat: &[u8]) -> Option<(&str, u32)> {
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let mut fields = std::str::from_utf8(&stat[after_name..])
         .ok()?
         .split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(parent)
+    Some((state, parent))
 }
 
 #[cfg(test)]

@@ -74,6 +74,18 @@ fn teammates_refuse_what_they_cannot_be() {
 }
 
 #[test]
+fn a_process_that_hides_whose_it_is_only_reads() {
+    for hidden in ["x", "garbage", "@/tmp", "al@", "al@tmp", "a l@/tmp"] {
+        let bed = Bed::new().with_env("PITCREW_AGENT", hidden);
+        bed.lead(&["task", "add", "x"])
+            .expect_usage_error(&format!("PITCREW_AGENT={hidden}, which names no agent"));
+        drop(bed.lead(&["task", "list"]).expect_code(0));
+    }
+    let bed = Bed::new().with_env("PITCREW_AGENT", "al@/");
+    drop(bed.lead(&["task", "add", "x"]).expect_code(0));
+}
+
+#[test]
 fn a_process_started_by_an_agents_tool_only_reads() {
     let bed = Bed::new();
     let bed = {

@@ -34,8 +34,12 @@ impl Played {
 }
 
 /// Ways out of the variable that says whose tool this is; `{}` is the verb.
-const WAYS: [&str; 5] = [
+const WAYS: [&str; 9] = [
     "{}",
+    "PITCREW_AGENT=x {}",
+    "PITCREW_AGENT= {}",
+    "PITCREW_AGENT=al@/tmp {}",
+    "PITCREW_AGENT=al@. sh -c 'env -u PITCREW_AGENT {}'",
     "env -u PITCREW_AGENT {}",
     "unset PITCREW_AGENT; exec {}",
     "env -i PATH=\"$PATH\" HOME=\"$HOME\" setsid -w {}",
