@@ -231,8 +231,8 @@ impl Board {
         self.owned_in(&mut known, agent)
     }
 
-    /// Dependencies that lead back to where they started, each with its first task repeated at its end. They can only be
-    /// made by hand.
+    /// Dependencies that lead back to where they started, one way around for each knot of them, with its first task repeated
+    /// at its end. They can only be made by hand.
     pub fn cycles(&self) -> Result<Vec<Vec<TaskId>>, BoardError> {
         let mut known = self.known();
         known.refresh()?;
@@ -242,7 +242,7 @@ impl Board {
         })?;
         Ok(found
             .into_iter()
-            .map(|cycle| cycle.into_iter().filter_map(Key::id).collect())
+            .map(|knot| knot.way.into_iter().filter_map(Key::id).collect())
             .collect())
     }
 

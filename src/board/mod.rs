@@ -34,4 +34,4 @@ pub use rules::Released;
 pub use task::{
     Claimant, MAX_DESCRIPTION, MAX_SUBJECT, NewTask, Status, Task, TaskPatch, Verified, VerifyRun,
 };
-pub use view::{Completion, Entry, TaskView};
+pub use view::{Completion, Entry, TaskView, arrows};

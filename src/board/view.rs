@@ -1,12 +1,17 @@
 //! What the board tells about its tasks: entries, and what is derived from all of them together.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::path::PathBuf;
 
+use super::cycles::{self, Knot};
 use super::rules::{self, Standing};
 use super::summary::{Key, Summary};
-use super::{Status, Task, branches, cycles};
+use super::{Status, Task, branches};
 use crate::ids::{TaskId, WorktreeName};
+
+/// How many tasks of a cycle are named before the rest is counted.
+const MAX_SHOWN: usize = 8;
 
 /// What `list` finds under one name.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,20 +129,18 @@ pub(super) fn view(
 /// What is said of each task that waits for itself.
 fn knots(all: &HashMap<Key, Summary>) -> HashMap<Key, String> {
     let mut said = HashMap::new();
-    for cycle in find(all.keys().copied(), |key| all.get(&key)) {
-        let text = format!("it waits for itself: {}", arrows(&cycle));
-        for key in cycle {
-            said.entry(key).or_insert_with(|| text.clone());
-        }
+    for knot in find(all.keys().copied(), |key| all.get(&key)) {
+        let text = format!("it waits for itself: {}", arrows(&knot.way));
+        said.extend(knot.members.into_iter().map(|key| (key, text.clone())));
     }
     said
 }
 
-/// Cycles among the tasks that are not completed, each with its first task repeated at its end.
+/// Knots among the tasks that are not completed.
 pub(super) fn find<'a>(
     keys: impl Iterator<Item = Key>,
     get: impl Fn(Key) -> Option<&'a Summary>,
-) -> Vec<Vec<Key>> {
+) -> Vec<Knot<Key>> {
     let mut keys: Vec<Key> = keys.collect();
     keys.sort_unstable();
     cycles::all(keys, |key| edges(get(key)))
@@ -150,8 +153,14 @@ pub(super) fn edges(summary: Option<&Summary>) -> Vec<Key> {
         .map_or_else(Vec::new, |task| task.blocked_by.to_vec())
 }
 
-/// A cycle as shown: `task_a → task_b → task_a`.
-pub(super) fn arrows(cycle: &[Key]) -> String {
-    let ids: Vec<String> = cycle.iter().map(ToString::to_string).collect();
-    ids.join(" → ")
+/// A cycle as shown: `task_a → task_b → task_a`. Of a long one the middle is only counted: each of its tasks may show it.
+pub fn arrows<T: Display>(cycle: &[T]) -> String {
+    let mut shown: Vec<String> = cycle.iter().take(MAX_SHOWN).map(T::to_string).collect();
+    if let Some((last, middle)) = cycle.get(MAX_SHOWN..).and_then(<[T]>::split_last) {
+        if !middle.is_empty() {
+            shown.push(format!("({} more)", middle.len()));
+        }
+        shown.push(last.to_string());
+    }
+    shown.join(" → ")
 }

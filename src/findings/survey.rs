@@ -9,7 +9,7 @@ use super::files::{self, Kept, LineFile, What};
 use super::ground::{Fate, Ground, Left, ReadFailed};
 use super::judge::{BadLine, Depth, Fault, judge};
 use super::trees;
-use crate::board::Entry;
+use crate::board::{self, Entry};
 use crate::ids::{AgentName, RequestId, TaskId};
 use crate::request::{RequestKind, RequestStatus};
 use crate::store::watch::Stamp;
@@ -291,10 +291,9 @@ fn dependencies(books: Books<'_>, ground: &Ground) -> Vec<Finding> {
         });
     let cycles = books.board.cycles().unwrap_or_default();
     let cycles = cycles.into_iter().map(|cycle| {
-        let ids: Vec<&str> = cycle.iter().map(TaskId::as_str).collect();
         finding(
             "dependencies",
-            format!("tasks wait for themselves: {}", ids.join(" → ")),
+            format!("tasks wait for themselves: {}", board::arrows(&cycle)),
             Remedy::Person("lead task update ID --remove-blocked-by ID for one of them".to_owned()),
         )
     });

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use crate::board::cycles::{all, through};
+use crate::board::view::arrows;
 
 fn edges(graph: &HashMap<u8, Vec<u8>>) -> impl Fn(u8) -> Vec<u8> {
     |node| graph.get(&node).cloned().unwrap_or_default()
@@ -44,7 +45,34 @@ fn a_long_chain_is_no_danger() {
     assert_eq!(through(0, next), None);
     assert!(all([0], next).is_empty());
     let ring = |node: u32| vec![(node + 1) % 200_000];
-    assert_eq!(all([5], ring)[0].len(), 200_001);
+    let knots = all([5], ring);
+    assert_eq!((knots.len(), knots[0].members.len()), (1, 200_000));
+    assert_eq!(knots[0].way.len(), 200_001);
+}
+
+#[test]
+fn many_ways_back_are_one_knot_and_each_edge_is_looked_at_a_few_times() {
+    // Each node leads on and back to the first: as many cycles as nodes.
+    let mut asked = 0_usize;
+    let fan = |node: u32| {
+        asked += 1;
+        vec![0, (node + 1) % 20_000]
+    };
+    let knots = all(0..20_000, fan);
+    assert_eq!((knots.len(), knots[0].members.len()), (1, 20_000));
+    assert!(asked <= 40_000, "{asked}");
+}
+
+#[test]
+fn of_a_long_cycle_the_middle_is_counted() {
+    assert_eq!(arrows(&[1, 2, 1]), "1 → 2 → 1");
+    let nine: Vec<u32> = (1..=8).chain([1]).collect();
+    assert_eq!(arrows(&nine), "1 → 2 → 3 → 4 → 5 → 6 → 7 → 8 → 1");
+    let ring: Vec<u32> = (1..=20_000).chain([1]).collect();
+    assert_eq!(
+        arrows(&ring),
+        "1 → 2 → 3 → 4 → 5 → 6 → 7 → 8 → (19992 more) → 1"
+    );
 }
 
 proptest! {
@@ -74,9 +102,18 @@ proptest! {
             }
         }
         let found = all(0..8, &edges);
-        prop_assert_eq!(found.is_empty(), (0..8).all(|node| !reach[node][node]));
-        for way in found {
-            prop_assert!(is_way(&way), "{:?}", way);
+        let mut tied = vec![];
+        for knot in found {
+            prop_assert!(is_way(&knot.way), "{:?}", knot);
+            for one in &knot.members {
+                for other in &knot.members {
+                    prop_assert!(reach[usize::from(*one)][usize::from(*other)], "{:?}", knot);
+                }
+            }
+            tied.extend(knot.members);
         }
+        tied.sort_unstable();
+        let looped: Vec<u8> = (0..8).filter(|node| reach[usize::from(*node)][usize::from(*node)]).collect();
+        prop_assert_eq!(tied, looped);
     }
 }
