@@ -112,7 +112,6 @@ impl Session {
         let why = member.and_then(|member| member.last_error).unwrap_or(end);
         self.show_note(name, if failed { &why } else { "stopped" });
         self.crew.farewells.remove(name);
-        self.spawn_deferred();
         if failed && self.leaving.is_none() {
             let text = format!("ended for good and is not started again: {why}");
             self.tell_model(name, Kind::ErrorReport, text);

@@ -49,7 +49,7 @@ impl Session {
         let answer = match call {
             HostCall::Permit(ask) => return self.ask(RequestKind::Permission, json!(ask), reply),
             HostCall::ProposeTeam(proposal) => return self.propose(&proposal, reply),
-            HostCall::Spawn(order) => return self.spawn(&order, reply),
+            HostCall::Spawn(order) => return self.spawn(order, reply),
             HostCall::ListTeammates => self.list_teammates(),
             HostCall::RequestShutdown(name) => self.ask_to_stop(&name).map(|id| {
                 format!("{name} was asked to stop ({id}); its farewell comes as a result")

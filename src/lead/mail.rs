@@ -56,11 +56,13 @@ impl Session {
         }
     }
 
-    /// A farewell comes just before its sender's process ends.
+    /// A farewell comes just before its sender's process ends; one that is read later says nothing of the next process.
     fn notice_farewell(&mut self, message: &Message) {
         let farewell =
             message.kind == Kind::Result && message.summary.as_deref() == Some("farewell");
-        if let (true, Ok(name)) = (farewell, AgentName::parse_teammate(&message.from)) {
+        if let (true, Ok(name)) = (farewell, AgentName::parse_teammate(&message.from))
+            && self.is_there(&name)
+        {
             self.crew.farewells.insert(name);
         }
     }

@@ -10,6 +10,7 @@ mod approvals;
 mod branches;
 mod care;
 mod commands;
+mod deferred;
 mod ends;
 mod fleet;
 mod headless;

@@ -165,6 +165,7 @@ impl Session {
             self.stalls.deadline(self.stall_limit()),
             Some(self.eye.deadline()),
             self.crew.owed.deadline(),
+            self.deferred_until(),
         ]
         .into_iter()
         .flatten()
@@ -206,6 +207,7 @@ impl Session {
         for (name, effect) in self.fleet.tick(clock::instant()) {
             self.carry_out(&name, effect);
         }
+        self.judge_deferred();
         if self.time_limit().is_some_and(|at| at <= clock::instant()) {
             self.end_at_time_limit();
         }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
 use super::agreed;
+use super::deferred::Wanted;
 use super::fleet::Unit;
 use super::launch::Orders;
 use super::session::Session;
@@ -57,17 +58,24 @@ struct Undo {
 
 impl Session {
     /// Begins a start; the answer comes when the teammate has written its status, or with the step that failed.
-    pub(super) fn spawn(&mut self, order: &SpawnOrder, reply: Sender<Answer>) {
-        let orders = match self.check_spawn(order) {
+    pub(super) fn spawn(&mut self, order: SpawnOrder, reply: Sender<Answer>) {
+        self.start_or_defer(Wanted::now(order, reply));
+    }
+
+    pub(super) fn start_or_defer(&mut self, wanted: Wanted) {
+        let orders = match self.check_spawn(&wanted.order) {
             Ok(orders) => orders,
-            Err(NoStart::Yet(_)) if self.somebody_is_going() => {
-                return self.crew.deferred.push((order.clone(), reply));
+            Err(NoStart::Yet(_)) if self.may_wait(&wanted) => {
+                return self.crew.deferred.push(wanted);
             }
-            Err(NoStart::Yet(why) | NoStart::AtAll(why)) => return drop(reply.send(Err(why))),
+            Err(NoStart::Yet(why) | NoStart::AtAll(why)) => {
+                return drop(wanted.reply.send(Err(why)));
+            }
         };
+        let Wanted { order, reply, .. } = wanted;
         let name = orders.name.clone();
         let mut undo = Undo::default();
-        match self.begin_spawn(order, orders, &mut undo) {
+        match self.begin_spawn(&order, orders, &mut undo) {
             Ok(()) => {
                 self.crew.starts.insert(name.clone(), Start { reply, undo });
                 // The process may have written its status already.
@@ -77,21 +85,6 @@ impl Session {
                 self.undo_spawn(&name, undo);
                 drop(reply.send(Err(why)));
             }
-        }
-    }
-
-    /// Whether somebody has said farewell and will have ended in a moment: its model is told before its process ends.
-    fn somebody_is_going(&self) -> bool {
-        self.crew
-            .farewells
-            .iter()
-            .any(|name| self.fleet.get(name).is_some_and(Unit::is_there))
-    }
-
-    /// Tries again the starts that waited for somebody's end.
-    pub(super) fn spawn_deferred(&mut self) {
-        for (order, reply) in std::mem::take(&mut self.crew.deferred) {
-            self.spawn(&order, reply);
         }
     }
 
@@ -279,7 +272,6 @@ impl Session {
             let why = format!("{name} was not started: {what}; everything is undone; {end}");
             drop(start.reply.send(Err(why)));
         }
-        self.spawn_deferred();
         self.show_leaving();
     }
 

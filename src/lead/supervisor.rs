@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::process::ExitStatus;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use super::deferred::Wanted;
 use super::fleet::{Effect, Ending, Happened, Phase, Tie, Unit, ending};
 use super::inlet::Event;
 use super::launch::{Launched, Orders};
@@ -18,7 +18,6 @@ use crate::ids::{AgentName, RequestId, TaskId};
 use crate::process::child;
 use crate::store::lock;
 use crate::team::{Member, MemberStatus, PlanGate};
-use crate::tool::{Answer, SpawnOrder};
 
 /// The exit code of a teammate that was refused: wrong arguments, or somebody is that teammate already.
 const REFUSED: i32 = 2;
@@ -41,10 +40,10 @@ pub(super) struct Crew {
     pub(super) owed: Owed,
     /// The task that each gave back by dying.
     pub(super) dropped: HashMap<AgentName, TaskId>,
-    /// Those whose farewell has come.
+    /// Those whose present process has said farewell.
     pub(super) farewells: HashSet<AgentName>,
     /// Starts that wait until one of those has ended.
-    pub(super) deferred: Vec<(SpawnOrder, Sender<Answer>)>,
+    pub(super) deferred: Vec<Wanted>,
     /// The open request of each to stop.
     pub(super) stops: HashMap<AgentName, RequestId>,
     /// How the last process of each ended, in words.
@@ -180,6 +179,7 @@ impl Session {
                 status,
             });
         });
+        self.crew.farewells.remove(name);
         self.crew.log_from.insert(name.clone(), launched.log_from);
         self.crew.launched.insert(name.clone(), launched);
     }

@@ -223,3 +223,45 @@ fn a_process_whose_start_was_undone_ends_without_a_trace() {
     assert_eq!(member(&bed, "ann"), Value::Null);
     bed.assert_no_process_left();
 }
+
+/// A member that has nothing to do: it takes no turn.
+fn rests(name: &str) -> Value {
+    tool(
+        "spawn_teammate",
+        json!({"name": name, "role": "coder", "prompt": ""}),
+    )
+}
+
+/// The farewell of an earlier life, which the model has not read yet, says nothing of the present one.
+#[test]
+fn what_is_in_the_way_of_a_start_is_not_waited_for_after_an_old_farewell() {
+    for (second, why) in [
+        ("ann", "ann is there already"),
+        ("bob", "the most allowed (maxTeammates)"),
+    ] {
+        let bed = Bed::git();
+        let settings = bed.home().join(".config/pitcrew/settings.json");
+        bed.put(&settings, &json!({"maxTeammates": 1}).to_string());
+        let agreed = turn(vec![proposal(&["ann", "bob"])]);
+        let first = vec![
+            agreed.clone(),
+            turn(vec![rests("ann")]),
+            json!({"text": "end"}),
+        ];
+        drop(run(&bed, &script_of(first.clone(), vec![]), &["--yes"]).expect_code(0));
+        let again = vec![
+            agreed,
+            turn(vec![rests("ann")]),
+            turn(vec![rests(second)]),
+            json!({"text": "end again"}),
+        ];
+        let both = script_of([first, again].concat(), vec![]);
+        let done = run(&bed, &both, &["--yes", "--continue"]).expect_code(0);
+        let result = done.json();
+        assert_eq!(result["result"], "end again");
+        let session = result["session"].as_str().unwrap();
+        let transcript = bed.read(&format!(".team/state/transcripts/lead.{session}.jsonl"));
+        assert!(transcript.contains(why), "{why:?} not in {transcript}");
+        bed.assert_no_process_left();
+    }
+}
