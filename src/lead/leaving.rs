@@ -9,6 +9,7 @@ use super::Shown;
 use super::fleet::{Happened, Tie, Unit};
 use super::inlet::Event;
 use super::session::Session;
+use crate::board::Released;
 use crate::clock;
 use crate::ids::{AgentName, RequestId};
 use crate::mailbox::{Kind, Message};
@@ -115,8 +116,9 @@ impl Session {
         self.leaving.is_some() && self.ours().is_empty() && rests
     }
 
-    /// What came in last is recorded and shown; no process of ours is left.
+    /// The lead's own task goes back; what came in last is recorded and shown; no process of ours is left.
     pub(super) fn farewells(&mut self) -> anyhow::Result<()> {
+        self.release_task_of(&AgentName::lead(), Released::Orderly);
         self.take_mail()?;
         self.show_board_news();
         child::kill_strays();

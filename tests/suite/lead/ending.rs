@@ -129,3 +129,35 @@ fn a_run_that_ends_incomplete_says_why() {
         done.stderr
     );
 }
+
+#[test]
+fn what_the_lead_itself_had_claimed_is_free_when_it_has_left() {
+    let claims = [
+        tasks(1),
+        turn(vec![tool("claim_task", json!({"task_id": "${t1}"}))]),
+        json!({"text": "later"}),
+        json!({"text": "not now"}),
+    ];
+    let script = script_of(claims.to_vec(), vec![]);
+    let given_back = |bed: &Bed| {
+        let task = &bed.tasks()[0];
+        assert_eq!(
+            (&task["status"], &task["owner"], &task["attempts"]),
+            (&json!("pending"), &json!(null), &json!(0)),
+        );
+        assert_eq!(task["workVersion"], 2, "claimed and given back");
+        bed.assert_no_process_left();
+    };
+
+    let bed = Bed::git();
+    let done = run(&bed, &script, &["--yes"]).expect_code(1);
+    assert_eq!(done.json()["tasks"][0]["status"], "pending");
+    given_back(&bed);
+
+    let bed = Bed::git();
+    let mut lead = bed.start_lead(&["--model", &bed.script(&script), "--yes"]);
+    lead.line("go");
+    lead.line("/exit");
+    drop(lead.wait(RUN));
+    given_back(&bed);
+}
