@@ -33,6 +33,7 @@ impl Desk<'_> {
             RequestKind::Permission
             | RequestKind::PlanApproval
             | RequestKind::Shutdown
+            | RequestKind::PlanWish
             | RequestKind::Team => return self.requests.decide(id, decision),
         };
         let over = Decision {

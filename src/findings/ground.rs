@@ -56,6 +56,8 @@ pub enum Left {
 pub enum Fate {
     /// Somebody waits for its answer: it is asked again.
     Asked,
+    /// Whom it is for lives and takes it in: nobody is asked.
+    Told,
     /// Whoever asked is gone, and the request with it: this is its last status.
     Over(RequestStatus),
     /// A living teammate is asked to stop.
@@ -156,6 +158,8 @@ impl Ground {
         match request.kind {
             RequestKind::Shutdown if self.lives(&request.target) => Fate::Stopping,
             RequestKind::Shutdown => Fate::Stopped,
+            RequestKind::PlanWish if self.lives(&request.target) => Fate::Told,
+            RequestKind::PlanWish => Fate::Over(RequestStatus::Withdrawn),
             RequestKind::Permission if !asker_lives => Fate::Over(RequestStatus::Withdrawn),
             RequestKind::Team if request.sender.is_lead() && !asker_lives => {
                 Fate::Over(RequestStatus::Declined)

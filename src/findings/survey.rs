@@ -331,12 +331,14 @@ fn questions(ground: &Ground) -> Vec<Finding> {
     let mut found = Vec::new();
     for request in &ground.requests {
         let status = match ground.fate(request) {
-            Fate::Asked | Fate::Stopping | Fate::Over(RequestStatus::Declined) => continue,
+            Fate::Asked | Fate::Told | Fate::Stopping | Fate::Over(RequestStatus::Declined) => {
+                continue;
+            }
             Fate::Over(status) => status,
             Fate::Stopped => RequestStatus::Failed,
         };
         let gone = match request.kind {
-            RequestKind::Shutdown => &request.target,
+            RequestKind::Shutdown | RequestKind::PlanWish => &request.target,
             _ => &request.sender,
         };
         let detail = format!(

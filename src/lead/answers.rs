@@ -69,9 +69,10 @@ pub(super) fn expected(kind: RequestKind) -> &'static str {
         RequestKind::Permission => {
             "a (allow once), A (allow always), d (deny) or D (deny always), then a comment if you like"
         }
-        RequestKind::Team | RequestKind::PlanApproval | RequestKind::Shutdown => {
-            "y or n, then a comment if you like"
-        }
+        RequestKind::Team
+        | RequestKind::PlanApproval
+        | RequestKind::Shutdown
+        | RequestKind::PlanWish => "y or n, then a comment if you like",
     }
 }
 

@@ -46,7 +46,7 @@ impl Session {
 
     /// A pending request: decides by what is known, else asks.
     pub(super) fn opened(&mut self, record: Record) {
-        if record.kind == RequestKind::Shutdown {
+        if matches!(record.kind, RequestKind::Shutdown | RequestKind::PlanWish) {
             return;
         }
         self.ui.show(Shown::RequestOpened(record.clone()));
@@ -84,7 +84,7 @@ impl Session {
             RequestKind::Team | RequestKind::PlanApproval | RequestKind::Permission => {
                 self.nobody_answers().then(|| Reply::no(NOBODY))
             }
-            RequestKind::Shutdown => None,
+            RequestKind::Shutdown | RequestKind::PlanWish => None,
         }
     }
 
@@ -225,7 +225,7 @@ impl Session {
         let kind = match record.kind {
             RequestKind::Permission => Kind::PermissionResponse,
             RequestKind::PlanApproval => Kind::PlanApprovalResponse,
-            RequestKind::Team | RequestKind::Shutdown => return,
+            RequestKind::Team | RequestKind::Shutdown | RequestKind::PlanWish => return,
         };
         if record.sender.is_lead() {
             return;
@@ -335,8 +335,9 @@ fn answered(kind: RequestKind, yes: bool) -> RequestStatus {
         (RequestKind::PlanApproval, false) => RequestStatus::Rejected,
         (RequestKind::Permission, true) => RequestStatus::Allowed,
         (RequestKind::Permission, false) => RequestStatus::Denied,
-        (RequestKind::Shutdown, true) => RequestStatus::Completed,
+        (RequestKind::Shutdown | RequestKind::PlanWish, true) => RequestStatus::Completed,
         (RequestKind::Shutdown, false) => RequestStatus::Failed,
+        (RequestKind::PlanWish, false) => RequestStatus::Withdrawn,
     }
 }
 

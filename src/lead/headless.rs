@@ -156,7 +156,7 @@ pub(super) fn incomplete_text(
         Some(RequestKind::Permission) => {
             "a call was denied since nobody could be asked; rules in the settings can allow it"
         }
-        Some(RequestKind::Shutdown) | None => {
+        Some(RequestKind::Shutdown | RequestKind::PlanWish) | None => {
             "nobody works any more; `lead task list` says what is waited for"
         }
     };

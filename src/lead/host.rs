@@ -163,14 +163,39 @@ impl Session {
 
     fn ask_for_plan(&mut self, name: &AgentName, task: &str) -> Answer {
         let name = self.living(name)?;
-        let message = Message::new(&AgentName::lead(), &name, Kind::PlanRequest, task);
-        self.files
-            .post
-            .deliver(&message)
-            .map_err(|error| error.to_string())?;
+        let wish = NewRequest {
+            kind: RequestKind::PlanWish,
+            sender: AgentName::lead(),
+            target: name.clone(),
+            payload: json!({ "task": task }),
+            work_version: None,
+            task_id: None,
+        };
+        let wish = self.files.requests.create(wish);
+        let id = wish.map_err(|error| error.to_string())?.request_id;
+        let message = Message::new(&AgentName::lead(), &name, Kind::PlanRequest, task)
+            .with("request_id", id.as_str());
+        if let Err(error) = self.files.post.deliver(&message) {
+            self.end_wish(&id);
+            return Err(error.to_string());
+        }
         Ok(format!(
             "{name} will submit a plan before it changes anything more"
         ))
+    }
+
+    /// The teammate was not told: what it never hears of must not stay open.
+    fn end_wish(&self, id: &RequestId) {
+        let decision = Decision {
+            kind: RequestKind::PlanWish,
+            by: AgentName::lead(),
+            status: RequestStatus::Withdrawn,
+            feedback: None,
+            scope: None,
+        };
+        if let Err(error) = self.files.requests.decide(id, &decision) {
+            tracing::info!(%error, "a wish for a plan was not withdrawn");
+        }
     }
 
     fn review_plan(&mut self, id: &RequestId, approve: bool, feedback: Option<String>) -> Answer {

@@ -167,6 +167,7 @@ impl Session {
                     let until = clock::instant() + self.shutdown_wait();
                     drop(self.request_stop(&record.target, until, false));
                 }
+                Fate::Told => {}
                 Fate::Stopped => self.close_stop(&record.request_id),
                 Fate::Asked => {
                     account.questions.push(record.clone());

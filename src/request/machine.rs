@@ -3,7 +3,7 @@
 use super::{Decision, Record, Refusal, RequestKind, RequestStatus};
 use crate::clock::Timestamp;
 use crate::ids::AgentName;
-use RequestKind::{Permission, PlanApproval, Shutdown, Team};
+use RequestKind::{Permission, PlanApproval, PlanWish, Shutdown, Team};
 use RequestStatus::{
     Accepted, Acknowledged, Allowed, Approved, Completed, Declined, Denied, Failed, Pending,
     Rejected, Stale, Withdrawn,
@@ -99,6 +99,20 @@ pub const TRANSITIONS: &[Transition] = &[
         Failed,
         Party::Runtime,
         "the wrap-up failed, or it died, or was killed",
+    ),
+    step(
+        PlanWish,
+        Pending,
+        Completed,
+        Party::Target,
+        "its gate is closed until a plan is approved",
+    ),
+    step(
+        PlanWish,
+        Pending,
+        Withdrawn,
+        Party::Runtime,
+        "the teammate is gone, or was not told",
     ),
     step(PlanApproval, Pending, Approved, Party::Target, "go ahead"),
     step(

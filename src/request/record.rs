@@ -14,6 +14,8 @@ use crate::ids::{AgentName, RequestId, TaskId};
 pub enum RequestKind {
     /// The lead asks a teammate to stop.
     Shutdown,
+    /// The lead wants a plan of a teammate before it changes anything more.
+    PlanWish,
     /// A teammate asks for its plan to be approved.
     PlanApproval,
     /// An agent asks whether a tool call may run.
@@ -30,7 +32,7 @@ pub enum RequestStatus {
     Pending,
     /// Shutdown: heard.
     Acknowledged,
-    /// Shutdown: done.
+    /// Shutdown: done. Plan wish: heard and followed.
     Completed,
     /// Shutdown: ended without a clean farewell.
     Failed,
@@ -40,7 +42,7 @@ pub enum RequestStatus {
     Rejected,
     /// Plan: belongs to an earlier assignment.
     Stale,
-    /// Plan, permission: nobody waits for it any more.
+    /// Plan, plan wish, permission: nobody waits for it any more.
     Withdrawn,
     /// Permission: may run.
     Allowed,
@@ -54,8 +56,9 @@ pub enum RequestStatus {
 
 impl RequestKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Shutdown,
+        Self::PlanWish,
         Self::PlanApproval,
         Self::Permission,
         Self::Team,
@@ -65,6 +68,7 @@ impl RequestKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shutdown => "shutdown",
+            Self::PlanWish => "plan_wish",
             Self::PlanApproval => "plan_approval",
             Self::Permission => "permission",
             Self::Team => "team",

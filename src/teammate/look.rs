@@ -8,9 +8,9 @@ use super::mate::{Mate, Wait};
 use crate::agent::{limits, prompt};
 use crate::clock::{self, Timestamp};
 use crate::config::Settings;
-use crate::ids::{AgentName, RequestId};
+use crate::ids::RequestId;
 use crate::mailbox::{Intake, Kind, Message, inbox};
-use crate::request::{Record, RequestKind, RequestStatus};
+use crate::request::{Decision, Record, RequestKind, RequestStatus};
 use crate::team::usage::{Meter, Spent};
 use crate::team::{Session, lead_presence};
 
@@ -60,7 +60,7 @@ impl Mate {
         }
         self.log_without_effect(&taken);
         for message in taken {
-            if message.kind == Kind::PlanRequest && from_lead(&message) {
+            if message.kind == Kind::PlanRequest {
                 self.plan_wanted(&message)?;
             }
             if !message.kind.is_control() {
@@ -97,7 +97,6 @@ impl Mate {
                 .meta("request_id")
                 .and_then(|id| RequestId::parse(id).ok());
             let why = match id.map(|id| self.requests.get(&id)) {
-                None if message.kind == Kind::PlanRequest => continue,
                 None => "it names no request".to_owned(),
                 Some(Err(refusal)) => refusal.to_string(),
                 Some(Ok(record)) if record.sender != self.me && record.target != self.me => {
@@ -121,12 +120,31 @@ impl Mate {
         }
     }
 
+    /// Follows a wish for a plan by its record, once; what the message says counts for nothing.
     fn plan_wanted(&mut self, message: &Message) -> anyhow::Result<()> {
+        let named = message.meta("request_id").map(RequestId::parse);
+        let Some(Ok(id)) = named else {
+            return Ok(());
+        };
+        let heard = Decision {
+            kind: RequestKind::PlanWish,
+            by: self.me.clone(),
+            status: RequestStatus::Completed,
+            feedback: None,
+            scope: None,
+        };
+        let wish = match self.requests.decide(&id, &heard) {
+            Ok(wish) => wish,
+            Err(refusal) => {
+                tracing::info!(%refusal, "a wish for a plan without effect");
+                return Ok(());
+            }
+        };
         self.gate.wanted();
         self.gate_changed()?;
         let text = format!(
             "The lead wants a plan before you change anything; submit it with submit_plan: {}",
-            message.content
+            wish.payload["task"].as_str().unwrap_or_default()
         );
         self.notices.push(prompt::notice(&text));
         Ok(())
@@ -287,8 +305,4 @@ impl Mate {
         self.watch_session();
         self.look_for_lead();
     }
-}
-
-fn from_lead(message: &Message) -> bool {
-    AgentName::parse(&message.from).is_ok_and(|from| from.is_lead())
 }

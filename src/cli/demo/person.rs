@@ -99,7 +99,10 @@ impl Person {
                 "n say first what it starts from: all numbers may be negative"
             }
             RequestKind::Permission => "a it is only the old cache",
-            RequestKind::Team | RequestKind::PlanApproval | RequestKind::Shutdown => "y",
+            RequestKind::Team
+            | RequestKind::PlanApproval
+            | RequestKind::Shutdown
+            | RequestKind::PlanWish => "y",
         }
     }
 

@@ -16,7 +16,7 @@ pub fn lines(style: Style, record: &Record, behind: usize, again: Option<&str>) 
         RequestKind::Team => read(record).map(|proposal| team(style, &proposal)),
         RequestKind::PlanApproval => read(record).map(|plan| self::plan(&plan)),
         RequestKind::Permission => read(record).map(|ask| permission(style, &ask)),
-        RequestKind::Shutdown => None,
+        RequestKind::Shutdown | RequestKind::PlanWish => None,
     };
     let body = body.unwrap_or_else(|| shown(&record.payload.to_string()));
     let mut lines = vec![style.warn(&heading(record))];
@@ -37,7 +37,7 @@ pub fn prompt(record: &Record) -> String {
         RequestKind::Team => "team? [y/n] ".to_owned(),
         RequestKind::PlanApproval => format!("plan of {}? [y/n] ", record.sender),
         RequestKind::Permission => format!("allow {}? [a/A/d/D] ", record.sender),
-        RequestKind::Shutdown => "? ".to_owned(),
+        RequestKind::Shutdown | RequestKind::PlanWish => "? ".to_owned(),
     }
 }
 
@@ -52,6 +52,7 @@ fn heading(record: &Record) -> String {
         RequestKind::PlanApproval => format!("{who} submits a plan{task}"),
         RequestKind::Permission => format!("{who} asks for permission{task}"),
         RequestKind::Shutdown => format!("{who} asks {} to stop", record.target),
+        RequestKind::PlanWish => format!("{who} wants a plan of {}", record.target),
     };
     format!("── {what} ({})", record.request_id)
 }
@@ -62,9 +63,10 @@ fn choices(record: &Record) -> &'static str {
             "[a]llow once / [A]llow always / [d]eny / [D]eny always, then a comment if you like"
         }
         RequestKind::Permission => "[a]llow once / [d]eny, then a comment if you like",
-        RequestKind::Team | RequestKind::PlanApproval | RequestKind::Shutdown => {
-            "[y]es / [n]o, then a comment if you like"
-        }
+        RequestKind::Team
+        | RequestKind::PlanApproval
+        | RequestKind::Shutdown
+        | RequestKind::PlanWish => "[y]es / [n]o, then a comment if you like",
     }
 }
 

@@ -113,7 +113,7 @@ fn wake(place: &Place, record: &Record) -> Result<(), Failure> {
     let kind = match record.kind {
         RequestKind::PlanApproval => mailbox::Kind::PlanApprovalResponse,
         RequestKind::Permission => mailbox::Kind::PermissionResponse,
-        RequestKind::Team | RequestKind::Shutdown => return Ok(()),
+        RequestKind::Team | RequestKind::Shutdown | RequestKind::PlanWish => return Ok(()),
     };
     if record.sender.is_lead() {
         return Ok(());
@@ -151,6 +151,7 @@ fn about(record: &Record) -> String {
         }
         RequestKind::Team => text("rationale").to_owned(),
         RequestKind::Shutdown => format!("asks {} to stop", record.target),
+        RequestKind::PlanWish => format!("wants a plan of {}", record.target),
     }
 }
 

@@ -34,17 +34,18 @@ pub(super) fn decision(kind: RequestKind, by: &str, status: RequestStatus) -> De
     }
 }
 
-/// The contract in other words: what may follow, by whom, for a request of alice to the person (shutdown: of the lead
-/// to alice). `r` stands for the runtime: alice's process, the lead's, the person's verbs.
+/// The contract in other words: what may follow, by whom, for a request of alice to the person (shutdown and wish: of
+/// the lead to alice). `r` stands for the runtime: alice's process, the lead's, the person's verbs.
 fn contract(kind: RequestKind, from: RequestStatus, to: RequestStatus) -> &'static [&'static str] {
-    use RequestKind::{Permission, PlanApproval, Shutdown, Team};
+    use RequestKind::{Permission, PlanApproval, PlanWish, Shutdown, Team};
     use RequestStatus as S;
     match (kind, from, to) {
         (Shutdown, S::Pending, S::Acknowledged | S::Completed)
-        | (Shutdown, S::Acknowledged, S::Completed) => &["alice"],
+        | (Shutdown, S::Acknowledged, S::Completed)
+        | (PlanWish, S::Pending, S::Completed) => &["alice"],
         (Shutdown, S::Pending | S::Acknowledged, S::Failed)
         | (PlanApproval, S::Pending, S::Stale | S::Withdrawn)
-        | (Permission, S::Pending, S::Withdrawn) => &["alice", "lead", "user"],
+        | (PlanWish | Permission, S::Pending, S::Withdrawn) => &["alice", "lead", "user"],
         (PlanApproval, S::Pending, S::Approved | S::Rejected)
         | (Permission, S::Pending, S::Allowed | S::Denied)
         | (Team, S::Pending, S::Accepted | S::Declined) => &["user"],
@@ -56,7 +57,7 @@ fn contract(kind: RequestKind, from: RequestStatus, to: RequestStatus) -> &'stat
 fn every_answer_in_every_state_by_everybody() {
     for kind in RequestKind::ALL {
         let (sender, target) = match kind {
-            RequestKind::Shutdown => ("lead", "alice"),
+            RequestKind::Shutdown | RequestKind::PlanWish => ("lead", "alice"),
             RequestKind::Team => ("lead", "user"),
             RequestKind::PlanApproval | RequestKind::Permission => ("alice", "user"),
         };

@@ -12,7 +12,7 @@ const NOW: fn() -> Timestamp = || Timestamp::from_ms(1_764_522_000_000);
 
 fn asked(kind: RequestKind) -> Record {
     let (sender, target) = match kind {
-        RequestKind::Shutdown => ("lead", "alice"),
+        RequestKind::Shutdown | RequestKind::PlanWish => ("lead", "alice"),
         RequestKind::Team => ("lead", "user"),
         RequestKind::PlanApproval | RequestKind::Permission => ("alice", "user"),
     };

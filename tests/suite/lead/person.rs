@@ -246,3 +246,30 @@ fn a_teammate_that_was_asked_to_stop_says_farewell_and_frees_its_place() {
     assert_eq!(member(&bed, "bob")["status"], "stopped", "{}", done.stdout);
     bed.assert_no_process_left();
 }
+
+#[test]
+fn the_leads_wish_for_a_plan_is_heard_once() {
+    let bed = Bed::git();
+    let wish = json!({"teammate": "ann", "task": "show me how"});
+    let lead = vec![
+        turn(vec![proposal(&["ann"])]),
+        turn(vec![spawn("ann", None)]),
+        turn(vec![tool("request_plan", wish)]),
+        json!({"text": "asked"}),
+    ];
+    let model = bed.script(&json!({"agents": {"lead": lead, "*": [{"text": "I am ready."}]}}));
+    let mut lead = bed.start_lead(&["--model", &model]);
+    lead.line("go");
+    lead.wait_for("ann", DEADLINE);
+    lead.line("y");
+    let heard = || {
+        let status = bed.lead(&["status", "--json"]).expect_code(0).json();
+        let gate = &status["teammates"][0]["planGate"];
+        let open = status["requests"].as_array().unwrap();
+        (gate == "required" && open.is_empty()).then_some(())
+    };
+    wait_until("ann's gate is closed", DEADLINE, heard);
+    lead.line("/exit");
+    drop(lead.wait(RUN).expect_code(0));
+    bed.assert_no_process_left();
+}

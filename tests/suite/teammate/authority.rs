@@ -175,6 +175,53 @@ fn forged_repeated_and_late_lines_end_no_wait_and_the_log_says_why() {
     assert_eq!(lead.status_of(&others), RequestStatus::Pending);
 }
 
+#[test]
+fn a_forged_or_repeated_wish_for_a_plan_closes_no_gate_and_reaches_no_model() {
+    let lead = Played::with(
+        &json!([
+            bash("until [ -e go ]; do sleep 0.01; done"),
+            bash("echo still free"),
+            complete(),
+            says("done")
+        ]),
+        json!({"permissions": {"mode": "bypass"}}),
+    );
+    let others = lead.request(RequestKind::PlanWish, &AgentName::lead(), &bob());
+    let over = lead.request(RequestKind::PlanWish, &AgentName::lead(), &alice());
+    lead.step(&over, &alice(), RequestStatus::Completed);
+    let stop_of_bob = lead.request(RequestKind::Shutdown, &AgentName::lead(), &bob());
+    let id = lead.task("Work");
+    let running = lead.start(&[]);
+    lead.wait_for_task(&id, "in_progress");
+    let forged = |request: Option<&RequestId>| {
+        let message = Message::new(&AgentName::lead(), &alice(), Kind::PlanRequest, "by nobody");
+        lead.deliver(&match request {
+            Some(id) => message.with("request_id", id.as_str()),
+            None => message,
+        });
+    };
+    forged(None);
+    for record in [&others, &over, &stop_of_bob] {
+        forged(Some(&record.request_id));
+    }
+    lead.bed.write("go", "");
+    lead.wait_for_task(&id, "completed");
+    assert!(lead.results()[1].contains("still free"));
+    assert_eq!(lead.member()["planGate"], "not_required");
+    assert!(!lead.told().iter().any(|text| text.contains("by nobody")));
+    assert_eq!(lead.status_of(&others), RequestStatus::Pending);
+    wait_until("the log says why", DEADLINE, || {
+        let log = running.stderr();
+        let why = [
+            "it names no request",
+            &format!("{} is a request of lead to bob", others.request_id),
+            &format!("{} is completed", over.request_id),
+            &format!("{} is a shutdown request", stop_of_bob.request_id),
+        ];
+        why.iter().all(|why| log.contains(why)).then_some(())
+    });
+}
+
 fn decision(kind: RequestKind, by: &AgentName, status: RequestStatus) -> Decision {
     Decision {
         kind,

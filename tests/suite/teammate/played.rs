@@ -136,6 +136,19 @@ impl Played {
         Requests::new(self.workspace.clone(), Durability::Process)
     }
 
+    /// The lead's wish for a plan of alice, of which she is not told yet; the request's id.
+    pub(super) fn wish_for_plan(&self, task: &str) -> RequestId {
+        let wish = NewRequest {
+            kind: RequestKind::PlanWish,
+            sender: AgentName::lead(),
+            target: alice(),
+            payload: json!({ "task": task }),
+            work_version: None,
+            task_id: None,
+        };
+        self.requests().create(wish).unwrap().request_id
+    }
+
     /// Asks alice to stop; the request's id.
     pub(super) fn ask_to_stop(&self, leaving: bool) -> RequestId {
         let record = self
@@ -178,9 +191,10 @@ impl Played {
             .unwrap();
         let kind = match record.kind {
             RequestKind::Permission => Kind::PermissionResponse,
-            RequestKind::PlanApproval | RequestKind::Shutdown | RequestKind::Team => {
-                Kind::PlanApprovalResponse
-            }
+            RequestKind::PlanApproval
+            | RequestKind::Shutdown
+            | RequestKind::PlanWish
+            | RequestKind::Team => Kind::PlanApprovalResponse,
         };
         self.deliver(
             &Message::new(&AgentName::lead(), &alice(), kind, "decided")

@@ -115,7 +115,10 @@ fn the_lead_can_ask_for_a_plan_at_the_next_boundary() {
     let id = lead.task("Planned later");
     let _alice = lead.start(&[]);
     lead.wait_for_task(&id, "in_progress");
-    lead.send(Kind::PlanRequest, "show me how");
+    let wish = lead.wish_for_plan("show me how");
+    let told = Message::new(&AgentName::lead(), &alice(), Kind::PlanRequest, "forged")
+        .with("request_id", wish.as_str());
+    lead.deliver(&told);
     lead.bed.write("go", "");
     let request = lead.asked(RequestKind::PlanApproval);
     assert!(!lead.bed.root().join("x").exists());

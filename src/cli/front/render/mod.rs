@@ -261,6 +261,7 @@ fn status_of(news: &TeammateNews) -> &'static str {
 fn opened(style: Style, record: &Record) -> Vec<String> {
     match record.kind {
         RequestKind::Shutdown => vec![style.dim(&format!("{} is asked to stop", record.target))],
+        RequestKind::PlanWish => vec![style.dim(&format!("{} is asked for a plan", record.target))],
         RequestKind::Team | RequestKind::PlanApproval | RequestKind::Permission => Vec::new(),
     }
 }
@@ -268,6 +269,7 @@ fn opened(style: Style, record: &Record) -> Vec<String> {
 fn closed(style: Style, record: &Record) -> String {
     let what = match record.kind {
         RequestKind::Shutdown => format!("stop of {}", record.target),
+        RequestKind::PlanWish => format!("wish for a plan of {}", record.target),
         RequestKind::PlanApproval => format!("plan of {}", record.sender),
         RequestKind::Permission => format!("permission for {}", record.sender),
         RequestKind::Team => "team".to_owned(),
