@@ -165,10 +165,11 @@ impl Place {
         lead_presence::living_lead(&self.workspace).is_some()
     }
 
-    /// The lead, every member, and whoever else has a mailbox.
-    pub fn agents(&self) -> Result<Vec<AgentName>, Failure> {
+    /// The lead, every member as far as the records can be read, and whoever else has a mailbox.
+    pub fn agents(&self) -> Vec<AgentName> {
         let mut agents = vec![AgentName::lead()];
-        agents.extend(self.roster().list()?.into_iter().map(|member| member.name));
+        let members = self.roster().list().unwrap_or_default();
+        agents.extend(members.into_iter().map(|member| member.name));
         if let Ok(entries) = std::fs::read_dir(self.workspace.mailboxes_dir()) {
             let named = entries.flatten().filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
@@ -180,7 +181,7 @@ impl Place {
                 }
             }
         }
-        Ok(agents)
+        agents
     }
 }
 

@@ -98,7 +98,13 @@ pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
         finding("board", why, Remedy::Act(Act::CatchUp))
     });
     survey.look("board", 1, change.into_iter().collect());
-    let ground = Ground::read(books)?;
+    let ground = match Ground::read(books) {
+        Ok(ground) => ground,
+        Err(error) => {
+            survey.look("reading", 1, vec![unread(&error)]);
+            return Ok(survey);
+        }
+    };
     let open = ground.open_tasks().count();
     survey.look("owners", open, owners(&ground));
     survey.look("open", open, open_tasks(&ground));
@@ -107,6 +113,14 @@ pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
     survey.look("team", ground.members.len(), team(&ground));
     survey.look("questions", ground.requests.len(), questions(&ground));
     Ok(survey)
+}
+
+/// The rest takes tasks, members and requests together.
+fn unread(error: &ReadFailed) -> Finding {
+    let cause = std::error::Error::source(error).map_or_else(String::new, |why| format!("; {why}"));
+    let detail = format!("{error}{cause}; what the files say together is not looked at");
+    let remedy = "put right what cannot be read, and look again".to_owned();
+    finding("reading", detail, Remedy::Person(remedy))
 }
 
 impl Survey {

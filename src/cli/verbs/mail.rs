@@ -98,7 +98,7 @@ fn list(place: &Place, name: &str, all: bool, as_json: bool) -> Outcome {
 }
 
 fn show(place: &Place, id: &str, as_json: bool) -> Outcome {
-    for agent in place.agents()? {
+    for agent in place.agents() {
         let mut messages = inbox::waiting(&place.workspace, &agent)?;
         messages.extend(inbox::archived(&place.workspace, &agent)?);
         let Some(message) = messages.iter().find(|message| message.id == id) else {

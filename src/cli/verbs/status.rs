@@ -1,6 +1,7 @@
 //! `lead status`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -33,6 +34,14 @@ struct Overview {
     mail: BTreeMap<AgentName, usize>,
     /// Providers that asked everybody to wait.
     held: Vec<(String, Held)>,
+    /// What cannot be read, and is therefore missing above.
+    damaged: Vec<Damaged>,
+}
+
+/// A file or directory that cannot be read.
+struct Damaged {
+    path: PathBuf,
+    why: String,
 }
 
 #[derive(Default)]
@@ -48,18 +57,28 @@ struct Counts {
 impl Overview {
     fn read(place: &Place) -> Result<Self, Failure> {
         let board = place.board()?;
+        let workspace = &place.workspace;
+        let mut damaged = Vec::new();
         let mut mail = BTreeMap::new();
-        for agent in place.agents()? {
-            let waiting = inbox::waiting(&place.workspace, &agent)?.len();
-            mail.insert(agent, waiting);
+        for agent in place.agents() {
+            let waiting = inbox::waiting(workspace, &agent);
+            if let Some(waiting) = or_damaged(waiting, workspace.mailbox(&agent), &mut damaged) {
+                mail.insert(agent, waiting.len());
+            }
         }
+        let tasks = board.list().and_then(|all| Ok((all, board.views()?)));
+        let tasks = or_damaged(tasks, workspace.tasks_dir(), &mut damaged);
+        let team = or_damaged(team::living(place), workspace.members_dir(), &mut damaged);
+        let requests = place.requests().open_ones(None);
+        let requests = or_damaged(requests, workspace.requests_dir(), &mut damaged);
         Ok(Self {
             lead: lead(place),
-            team: team::living(place)?,
-            counts: Counts::of(&board.list()?, &board.views()?),
-            requests: place.requests().open_ones(None)?,
+            team: team.unwrap_or_default(),
+            counts: tasks.map_or_else(Counts::default, |(all, views)| Counts::of(&all, &views)),
+            requests: requests.unwrap_or_default(),
             mail,
-            held: gate::closed(&place.workspace),
+            held: gate::closed(workspace),
+            damaged,
         })
     }
 
@@ -81,6 +100,9 @@ impl Overview {
                 json!({"provider": provider, "until": held.until, "by": held.by, "why": held.why})
             }).collect::<Vec<_>>(),
             "mail": self.mail.iter().map(|(agent, n)| (agent.to_string(), json!(n))).collect::<serde_json::Map<_, _>>(),
+            "damaged": self.damaged.iter().map(|damaged| {
+                json!({"path": damaged.path, "why": damaged.why})
+            }).collect::<Vec<_>>(),
         })
     }
 
@@ -132,7 +154,24 @@ impl Overview {
                 waiting.join(", ")
             ));
         }
+        for damaged in &self.damaged {
+            let why = crate::cli::safe::safe_line(&damaged.why, 500);
+            shell::out_line(&format!("{} {why}", style.bad("damaged")));
+        }
     }
+}
+
+/// What was read; else `path` is listed with why not.
+fn or_damaged<T>(
+    read: Result<T, impl Into<Failure>>,
+    path: PathBuf,
+    damaged: &mut Vec<Damaged>,
+) -> Option<T> {
+    read.map_err(|error| {
+        let why = error.into().text().to_owned();
+        damaged.push(Damaged { path, why });
+    })
+    .ok()
 }
 
 fn lead(place: &Place) -> Option<Value> {

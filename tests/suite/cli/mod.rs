@@ -3,6 +3,7 @@
 mod answers;
 mod bad_input;
 mod board_verbs;
+mod damaged;
 mod docs;
 mod doctor;
 mod editing;
