@@ -233,6 +233,11 @@ impl Workspace {
         self.state("leases")
     }
 
+    /// `worktrees.lock`: held by whoever makes a worktree.
+    pub fn worktrees_lock(&self) -> PathBuf {
+        self.state("worktrees.lock")
+    }
+
     /// `gate.json`: until when a provider asked everybody to wait.
     pub fn rate_gate(&self) -> PathBuf {
         self.state("gate.json")

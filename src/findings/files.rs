@@ -182,7 +182,7 @@ fn in_mailboxes(name: &str) -> Option<What> {
 
 fn in_state(name: &str) -> Option<What> {
     match name {
-        "lead.lock" | "lead.alive" => Some(What::Lock),
+        "lead.lock" | "lead.alive" | "worktrees.lock" => Some(What::Lock),
         "session.json" => Some(What::Session),
         "script.json" => Some(What::ScriptNames),
         // What it holds only ever delays, and what cannot be read holds nobody back.

@@ -1,4 +1,5 @@
-//! Making a worktree: everything is checked before anything is done.
+//! Making a worktree: everything is checked before anything is done, and one is made at a time, so that what a failure
+//! left is nobody else's.
 
 use std::io;
 
@@ -10,6 +11,7 @@ use super::repository::Repository;
 use crate::ids::WorktreeName;
 use crate::store::atomic;
 use crate::store::fault::{self, Point};
+use crate::store::lock::{FileLock, LockError};
 use crate::workspace::Workspace;
 
 /// A worktree that was made and is not bound yet.
@@ -48,6 +50,9 @@ pub fn create(workspace: &Workspace, name: &WorktreeName) -> Result<Created, Cre
             error.source
         ))
     })?;
+    let _turn = turn(workspace).map_err(|error| refused(error.to_string()))?;
+    // Somebody may have made it while this waited.
+    check(workspace, name, &git).map_err(refused)?;
     let uncommitted = uncommitted(&git).map_err(|error| refused(error.to_string()))?;
     let made_dir = !workspace.worktrees_dir().exists();
     atomic::ensure_dir(&workspace.worktrees_dir())
@@ -62,6 +67,12 @@ pub fn create(workspace: &Workspace, name: &WorktreeName) -> Result<Created, Cre
         }
         Err(error) => Err(after_failure(workspace, name, &git, made_dir, &error)),
     }
+}
+
+/// The right to make a worktree now; whoever has it may take as long as a checkout does.
+fn turn(workspace: &Workspace) -> Result<FileLock, LockError> {
+    atomic::ensure_dir(&workspace.state_dir())?;
+    FileLock::exclusive(&workspace.worktrees_lock(), CHECKOUT)
 }
 
 fn add(name: &WorktreeName, git: &Git) -> Result<(), GitError> {

@@ -1,5 +1,6 @@
 //! Worktrees on real repositories.
 
+mod at_once;
 mod brought;
 mod create;
 mod exclude;
