@@ -13,6 +13,7 @@ use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
+use super::harden;
 use super::reaper::{self, Slot};
 pub use super::strays::kill_strays;
 
@@ -55,13 +56,13 @@ pub struct Pipes {
     pub stderr: Option<std::process::ChildStderr>,
 }
 
-/// Starts `command` as the leader of a process group of its own. Standard streams are as the command says; pipes are
-/// returned in [`Pipes`].
+/// Starts `command` as the leader of a process group of its own and with the person's umask. Standard streams are as the
+/// command says; pipes are returned in [`Pipes`].
 pub fn spawn(command: &mut Command) -> io::Result<(Child, Pipes)> {
-    spawn_in_group_of_ours(command.process_group(0))
+    spawn_in_group_of_ours(harden::give_persons_umask(command.process_group(0)))
 }
 
-/// Like [`spawn`], but in the caller's process group: for a program of ours that makes a session for itself.
+/// Like [`spawn`], but in the caller's process group and with its umask: for a program of ours that makes a session for itself.
 pub(super) fn spawn_in_group_of_ours(command: &mut Command) -> io::Result<(Child, Pipes)> {
     let (mut child, slot) = reaper::spawn_registered(command)?;
     let pipes = Pipes {

@@ -1,6 +1,8 @@
 //! What a process of ours takes from itself before it reads a key.
 
 use std::ffi::OsStr;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::OnceLock;
 
 use nix::sys::resource::{Resource, setrlimit};
@@ -47,6 +49,26 @@ pub(super) fn adopt_orphans() {
 )]
 pub fn persons_umask() -> Option<u32> {
     PERSONS_UMASK.get().map(|mask| mask.bits().into())
+}
+
+/// Lets `command` begin with the umask that the person started us with: what it makes is theirs, not the runtime's. As it
+/// is if [`harden`] was not called.
+pub(super) fn give_persons_umask(command: &mut Command) -> &mut Command {
+    let Some(mask) = PERSONS_UMASK.get().copied() else {
+        return command;
+    };
+    let set = move || {
+        umask(mask);
+        Ok(())
+    };
+    #[expect(
+        unsafe_code,
+        reason = "std has no other way to give a child alone its umask"
+    )]
+    // SAFETY: between fork and exec it makes one call, umask, which is async-signal-safe, and touches no memory.
+    unsafe {
+        command.pre_exec(set)
+    }
 }
 
 /// Sets this process's umask from octal digits; anything else leaves it.

@@ -9,6 +9,7 @@ mod in_use;
 mod leftovers;
 mod list;
 mod merge;
+mod modes;
 mod planted;
 mod remove;
 mod repo;
