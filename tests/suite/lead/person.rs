@@ -225,8 +225,8 @@ fn a_teammate_that_was_asked_to_stop_says_farewell_and_frees_its_place() {
         turn(vec![proposal(&["ann", "bob"])]),
         turn(vec![spawn("ann", None)]),
         turn(vec![tool("request_shutdown", json!({"teammate": "ann"}))]),
-        json!({"text": "waiting for the farewell"}),
         json!({"when": "(farewell)", "tools": [spawn("bob", None)]}),
+        json!({"text": "waiting for the farewell"}),
         json!({"text": "bob is there"}),
     ];
     let script = json!({"agents": {"lead": lead, "*": [
