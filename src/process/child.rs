@@ -56,10 +56,10 @@ pub struct Pipes {
     pub stderr: Option<std::process::ChildStderr>,
 }
 
-/// Starts `command` as the leader of a process group of its own and with the person's umask. Standard streams are as the
+/// Starts `command` as the leader of a process group of its own, with the person's umask and no signal ignored. Standard streams are as the
 /// command says; pipes are returned in [`Pipes`].
 pub fn spawn(command: &mut Command) -> io::Result<(Child, Pipes)> {
-    spawn_in_group_of_ours(harden::give_persons_umask(command.process_group(0)))
+    spawn_in_group_of_ours(harden::as_if_by_the_person(command.process_group(0)))
 }
 
 /// Like [`spawn`], but in the caller's process group and with its umask: for a program of ours that makes a session for itself.

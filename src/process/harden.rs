@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::sys::stat::{Mode, umask};
 
 static PERSONS_UMASK: OnceLock<Mode> = OnceLock::new();
@@ -51,23 +52,30 @@ pub fn persons_umask() -> Option<u32> {
     PERSONS_UMASK.get().map(|mask| mask.bits().into())
 }
 
-/// Lets `command` begin with the umask that the person started us with: what it makes is theirs, not the runtime's. As it
-/// is if [`harden`] was not called.
-pub(super) fn give_persons_umask(command: &mut Command) -> &mut Command {
-    let Some(mask) = PERSONS_UMASK.get().copied() else {
-        return command;
-    };
-    let set = move || {
-        umask(mask);
-        Ok(())
-    };
+/// Signals that `nohup` or a script's background job may have had us ignore.
+const PERHAPS_IGNORED: [Signal; 3] = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP];
+
+/// Lets `command` begin with the umask that the person started us with (as it is if [`harden`] was not called): what it
+/// makes is theirs, not the runtime's. And with no signal ignored: that we are left alone by a terminal says nothing of
+/// whom we interrupt ourselves.
+pub(super) fn as_if_by_the_person(command: &mut Command) -> &mut Command {
+    let mask = PERSONS_UMASK.get().copied();
     #[expect(
         unsafe_code,
-        reason = "std has no other way to give a child alone its umask"
+        reason = "std has no other way to give a child alone its umask and signals"
     )]
-    // SAFETY: between fork and exec it makes one call, umask, which is async-signal-safe, and touches no memory.
+    // SAFETY: between fork and exec it makes two kinds of call, umask and sigaction, which are async-signal-safe, and
+    // touches no memory of ours; the default action runs no code of ours.
     unsafe {
-        command.pre_exec(set)
+        command.pre_exec(move || {
+            if let Some(mask) = mask {
+                umask(mask);
+            }
+            for number in PERHAPS_IGNORED {
+                signal(number, SigHandler::SigDfl)?;
+            }
+            Ok(())
+        })
     }
 }
 

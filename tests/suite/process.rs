@@ -316,9 +316,12 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap()
 }
 
+/// It ignores what `nohup` and background jobs ignore.
 fn agent(dir: &Path, command: &str) -> child::Child {
-    let mut agent = Command::new(std::env::current_exe().unwrap());
+    let mut agent = Command::new("sh");
     agent
+        .args(["-c", "trap '' INT QUIT HUP; exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
         .args(["process::an_agent", "--exact", "--ignored", "--nocapture"])
         .env("SUITE_DIR", dir)
         .env("SUITE_COMMAND", command)

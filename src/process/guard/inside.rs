@@ -204,13 +204,15 @@ fn has_children() -> bool {
 fn start_command(mask: &OsStr, shell: &OsStr, text: &OsStr) -> io::Result<u32> {
     harden::set_umask(mask);
     let output = io::stdout().as_fd().try_clone_to_owned()?;
-    let child = Command::new(shell)
+    let mut command = Command::new(shell);
+    command
         .arg("-c")
         .arg(text)
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(output)
-        .process_group(0)
+        .process_group(0);
+    let child = harden::as_if_by_the_person(&mut command)
         .spawn()
         .map_err(|error| io::Error::other(format!("cannot start {}: {error}", shell.display())))?;
     Ok(child.id())
