@@ -63,7 +63,7 @@ impl Place {
     /// Refuses what changes something if this process was started by an agent's tool in this very workspace (SPEC §5.5), or
     /// if it is not clear by whose: nobody but such a tool has a reason to hide it.
     pub fn refuse_agents(&self, program: &str) -> Result<(), Failure> {
-        let said = &self.environment.inside_agents;
+        let said = self.environment.inside_agents();
         let here = |root: &Path| {
             root.canonicalize()
                 .is_ok_and(|root| root == *self.workspace.root())

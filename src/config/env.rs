@@ -39,9 +39,8 @@ pub struct Environment {
     pub permissions: Option<String>,
     /// `PITCREW_SANDBOX`.
     pub sandbox: Option<String>,
-    /// `PITCREW_AGENT`, `<name>@<root>`, of this process and of all that it descends from, nearest first: it was started by
-    /// a tool of each of these agents.
-    pub inside_agents: Vec<OsString>,
+    /// `PITCREW_AGENT`, `<name>@<root>`: what a tool's process says of whose it is; see [`Self::inside_agents`].
+    inside_agent: Option<OsString>,
     /// `HOME`.
     pub home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME` or `~/.config`.
@@ -55,13 +54,10 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads the process's environment. Whose tool it was started by is read of those that it descends from, too: a tool may
-    /// have changed the variable in its own environment, but not in its guard's.
+    /// Reads the process's environment.
     #[expect(clippy::disallowed_methods, reason = "this is the one reader")]
     pub fn read() -> Self {
-        let mut environment = Self::from_variables(std::env::vars_os().collect());
-        environment.inside_agents.extend(process::inherited(AGENT));
-        environment
+        Self::from_variables(std::env::vars_os().collect())
     }
 
     /// The same from variables given. Empty values count as unset; a value that is not UTF-8 counts as unset where text is
@@ -93,13 +89,20 @@ impl Environment {
             max_teammates: text("PITCREW_MAX_TEAMMATES"),
             permissions: text("PITCREW_PERMISSIONS"),
             sandbox: text("PITCREW_SANDBOX"),
-            inside_agents: raw(AGENT).into_iter().collect(),
+            inside_agent: raw(AGENT),
             home,
             config_home,
             no_color: raw("NO_COLOR").is_some(),
             term: text("TERM"),
             all,
         }
+    }
+
+    /// Whose tool this process was started by: what it says itself, and what those say that it descends from. A tool may
+    /// have changed the variable in its own environment, but not in its guard's. Reads two files for each of those.
+    pub fn inside_agents(&self) -> Vec<OsString> {
+        let own = self.inside_agent.clone();
+        own.into_iter().chain(process::inherited(AGENT)).collect()
     }
 
     /// The person's own settings, `~/.config/pitcrew/`; `None` without a home.
