@@ -71,11 +71,7 @@ pub fn remove_worktree(
     name: &WorktreeName,
     discard: bool,
 ) -> Result<Vec<String>, RemoveError> {
-    let refused = |why: String| {
-        RemoveError::Refused(format!(
-            "worktree {name} was not removed: {why}; nothing was changed"
-        ))
-    };
+    let refused = |why: String| RemoveError::refused(name, why);
     let tasks = bound(board).map_err(|error| refused(error.to_string()))?;
     let users = Users::read(workspace, roster);
     for task in tasks

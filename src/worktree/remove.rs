@@ -4,6 +4,7 @@
 //! The directory is taken away here, not by git: links in it are removed, never followed, and nothing that an agent has
 //! written decides what is deleted. git is then left with a registration whose checkout is missing, which it forgets.
 
+use std::fmt;
 use std::path::Path;
 
 use super::git::{CHECKOUT, Git};
@@ -25,6 +26,15 @@ pub enum RemoveError {
     Partial(String),
 }
 
+impl RemoveError {
+    /// Worktree `name` was not removed, and `why`.
+    pub fn refused(name: &WorktreeName, why: impl fmt::Display) -> Self {
+        Self::Refused(format!(
+            "worktree {name} was not removed: {why}; nothing was changed"
+        ))
+    }
+}
+
 /// Removes the directory and the registration of worktree `name`. Whether a task or an agent needs it is the caller's to
 /// know. What exists only in it makes this refuse, unless `discard`; what was discarded is returned, in words.
 pub fn remove(
@@ -32,11 +42,7 @@ pub fn remove(
     name: &WorktreeName,
     discard: bool,
 ) -> Result<Vec<String>, RemoveError> {
-    let refused = |why: String| {
-        RemoveError::Refused(format!(
-            "worktree {name} was not removed: {why}; nothing was changed"
-        ))
-    };
+    let refused = |why: String| RemoveError::refused(name, why);
     let found = find(workspace, name).map_err(refused)?;
     let lost = lost(workspace, name, &found);
     if !(lost.is_empty() || discard) {

@@ -37,6 +37,14 @@ struct Round {
     only_shortens: bool,
 }
 
+/// How a model's call that has ended was regarded.
+enum Called {
+    /// Its reply counts.
+    Wanted,
+    /// It was told to stop; why, for the model.
+    Cut(String),
+}
+
 impl Turn {
     /// At rest; `history` are the calls of the conversation so far, for the count of identical ones.
     pub fn new(history: impl IntoIterator<Item = ToolCall>) -> Self {
@@ -143,17 +151,14 @@ impl Turn {
         }
     }
 
-    fn replied(&mut self, reply: &Reply) -> Vec<Effect> {
-        match std::mem::replace(&mut self.state, State::Rest) {
-            State::Calling => self.take_reply(reply),
+    /// The model's call has ended: the state is [`State::Rest`] now. `None`, and nothing is changed, if none was under way.
+    fn call_over(&mut self) -> Option<Called> {
+        let (called, state) = match std::mem::replace(&mut self.state, State::Rest) {
+            State::Calling => (Some(Called::Wanted), State::Rest),
             State::Cutting {
                 why,
                 work: Work::Call,
-            } => {
-                let mut effects = recorded(Vec::new(), reply);
-                effects.extend(interrupted(why));
-                effects
-            }
+            } => (Some(Called::Cut(why)), State::Rest),
             unmoved @ (State::Rest
             | State::Running { .. }
             | State::Ending
@@ -161,10 +166,21 @@ impl Turn {
             | State::Cutting {
                 work: Work::Tool { .. } | Work::End,
                 ..
-            }) => {
-                self.state = unmoved;
-                Vec::new()
+            }) => (None, unmoved),
+        };
+        self.state = state;
+        called
+    }
+
+    fn replied(&mut self, reply: &Reply) -> Vec<Effect> {
+        match self.call_over() {
+            Some(Called::Wanted) => self.take_reply(reply),
+            Some(Called::Cut(why)) => {
+                let mut effects = recorded(Vec::new(), reply);
+                effects.extend(interrupted(why));
+                effects
             }
+            None => Vec::new(),
         }
     }
 
@@ -194,27 +210,14 @@ impl Turn {
 
     /// A turn of its own: limits, stops and mail are looked at before the conversation is sent.
     fn made_shorter(&mut self, shorter: Shorter) -> Vec<Effect> {
-        let after = match std::mem::replace(&mut self.state, State::Rest) {
-            State::Calling if self.round.only_shortens => Vec::new(),
-            State::Calling => {
+        let after = match self.call_over() {
+            Some(Called::Wanted) if self.round.only_shortens => Vec::new(),
+            Some(Called::Wanted) => {
                 self.state = State::Boundary;
                 vec![Effect::Tell(Happening::Boundary)]
             }
-            State::Cutting {
-                why,
-                work: Work::Call,
-            } => interrupted(why),
-            unmoved @ (State::Rest
-            | State::Running { .. }
-            | State::Ending
-            | State::Boundary
-            | State::Cutting {
-                work: Work::Tool { .. } | Work::End,
-                ..
-            }) => {
-                self.state = unmoved;
-                return Vec::new();
-            }
+            Some(Called::Cut(why)) => interrupted(why),
+            None => return Vec::new(),
         };
         self.shortened = true;
         let usage = shorter.spent.as_ref().map(|(usage, _)| *usage);
@@ -268,29 +271,16 @@ impl Turn {
     }
 
     fn call_failed(&mut self, error: ModelError) -> Vec<Effect> {
-        match std::mem::replace(&mut self.state, State::Rest) {
-            State::Calling if matches!(error, ModelError::TooLong(_)) && !self.demanded => {
+        match self.call_over() {
+            Some(Called::Wanted) if matches!(error, ModelError::TooLong(_)) && !self.demanded => {
                 vec![self.make_room()]
             }
-            State::Calling if self.round.only_shortens => {
+            Some(Called::Wanted) if self.round.only_shortens => {
                 vec![Effect::Tell(Happening::NotShortened(error))]
             }
-            State::Calling => vec![Effect::Tell(Happening::Failed(error))],
-            State::Cutting {
-                why,
-                work: Work::Call,
-            } => interrupted(why),
-            unmoved @ (State::Rest
-            | State::Running { .. }
-            | State::Ending
-            | State::Boundary
-            | State::Cutting {
-                work: Work::Tool { .. } | Work::End,
-                ..
-            }) => {
-                self.state = unmoved;
-                Vec::new()
-            }
+            Some(Called::Wanted) => vec![Effect::Tell(Happening::Failed(error))],
+            Some(Called::Cut(why)) => interrupted(why),
+            None => Vec::new(),
         }
     }
 
