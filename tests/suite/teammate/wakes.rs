@@ -3,6 +3,7 @@
 //!
 //! `PITCREW_SOAK=1` runs a thousand timings of each kind.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pitcrew::ids::AgentName;
@@ -22,8 +23,16 @@ const NEVER_LOST: Duration = Duration::from_secs(10);
 /// Around the end of a round, in microseconds.
 const EDGE: u64 = 8_000;
 
+/// How many there were: each has pauses of its own.
+static LIVES: AtomicU64 = AtomicU64::new(0);
+
 fn timings() -> usize {
-    soak(1000, 12)
+    soak(100, 12)
+}
+
+/// Runs `life` for all timings together; one that goes on for long would measure how the test reads what has gathered.
+fn in_lives(life: impl Fn()) {
+    (0..soak(10, 1)).for_each(|_| life());
 }
 
 /// Small pauses of any length; the same for the same seed.
@@ -42,7 +51,8 @@ impl Pauses {
 /// Causes the event and waits until it was acted on, `timings` times.
 #[track_caller]
 fn each_wakes(what: &str, mut cause: impl FnMut(usize), mut acted: impl FnMut(usize) -> bool) {
-    let seed = u64::from(std::process::id());
+    let life = LIVES.fetch_add(1, Ordering::Relaxed);
+    let seed = u64::from(std::process::id()) << 16 | life;
     let mut pauses = Pauses(seed);
     let mut took: Vec<Duration> = (0..timings())
         .map(|number| {
@@ -71,6 +81,10 @@ fn one_by_one(lead: &Played, kind: &Kind, number: usize) -> bool {
 
 #[test]
 fn by_mail() {
+    in_lives(a_life_woken_by_mail);
+}
+
+fn a_life_woken_by_mail() {
     let lead = Played::new(&json!([]));
     let _alice = lead.start(&[]);
     lead.wait_for_status("idle");
@@ -95,6 +109,10 @@ fn by_mail() {
 
 #[test]
 fn by_a_task() {
+    in_lives(a_life_woken_by_a_task);
+}
+
+fn a_life_woken_by_a_task() {
     let done = |number: usize| {
         json!({"when": "[Assignment]", "tools": [
             {"name": "complete_task", "input": {"task_id": "${task}", "result": format!("made {number}")}}
@@ -168,7 +186,9 @@ fn by_the_answer_to_a_permission_question() {
         let command = format!("rm -f x{number}");
         turn(&[tool("bash", &json!({ "command": command }))])
     });
-    answered_in_the_moment_of_asking(RequestKind::Permission, RequestStatus::Allowed, &replies);
+    in_lives(|| {
+        answered_in_the_moment_of_asking(RequestKind::Permission, RequestStatus::Allowed, &replies);
+    });
 }
 
 #[test]
@@ -177,7 +197,13 @@ fn by_the_decision_on_a_plan() {
         let plan = json!({"title": format!("plan {number}"), "steps": ["look"]});
         turn(&[tool("submit_plan", &plan)])
     });
-    answered_in_the_moment_of_asking(RequestKind::PlanApproval, RequestStatus::Rejected, &replies);
+    in_lives(|| {
+        answered_in_the_moment_of_asking(
+            RequestKind::PlanApproval,
+            RequestStatus::Rejected,
+            &replies,
+        );
+    });
 }
 
 #[test]
