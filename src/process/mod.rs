@@ -10,6 +10,7 @@ pub mod guard;
 pub mod harden;
 mod pipe;
 mod reaper;
+pub mod sandbox;
 pub mod signals;
 mod strays;
 
