@@ -27,6 +27,7 @@ mod policy;
 mod process;
 mod real;
 mod request;
+mod sandbox;
 mod store;
 mod teammate;
 mod tool;
