@@ -1,3 +1,6 @@
-//! The area `sandbox`: what a command can do to what is not its own (SPEC §10.2), tried for real.
+//! The area `sandbox`: what a command can do to what is not its own (SPEC §10.2), tried for real. Linux only.
+#![cfg(target_os = "linux")]
 
+mod canary;
 mod corpus;
+mod user;

@@ -16,6 +16,9 @@ use super::running::{Done, Running};
 /// How long a command that should end at once may take.
 const AT_ONCE: Duration = Duration::from_mins(1);
 
+/// Names the directory of the binaries where it is not the one in which they were built.
+pub const BINARIES: &str = "SUITE_BINARIES";
+
 /// A workspace with a home and a temporary directory of its own.
 #[derive(Debug)]
 pub struct Bed {
@@ -194,14 +197,14 @@ impl Bed {
 
     /// `lead` with these arguments, not started yet.
     pub fn lead_command(&self, args: &[&str]) -> Command {
-        let mut command = self.command(env!("CARGO_BIN_EXE_lead"));
+        let mut command = self.command(lead_binary());
         command.args(args);
         command
     }
 
     /// `teammate` with these arguments, not started yet.
     pub fn teammate_command(&self, args: &[&str]) -> Command {
-        let mut command = self.command(env!("CARGO_BIN_EXE_teammate"));
+        let mut command = self.command(lead_binary().with_file_name("teammate"));
         command.args(args);
         command
     }
@@ -269,6 +272,18 @@ impl Drop for Bed {
             eprintln!("the bed is kept: {}", self.top.display());
         }
     }
+}
+
+/// `lead`; `teammate` lies beside it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whoever copied the binaries says where they are"
+)]
+pub fn lead_binary() -> PathBuf {
+    std::env::var_os(BINARIES).map_or_else(
+        || env!("CARGO_BIN_EXE_lead").into(),
+        |dir| Path::new(&dir).join("lead"),
+    )
 }
 
 #[expect(
