@@ -132,9 +132,19 @@ impl Board {
 
     /// All valid tasks with their readiness, in the order of offering.
     pub fn views(&self) -> Result<Vec<TaskView>, BoardError> {
-        Ok(view::views(self.list()?, |task, branches| {
-            self.takeable(task, branches)
-        }))
+        Ok(self.views_of(self.list()?))
+    }
+
+    /// The same, and the damaged files beside them, of one reading.
+    pub fn views_and_damaged(&self) -> Result<(Vec<TaskView>, Vec<Entry>), BoardError> {
+        let entries = self.list()?;
+        let is_damaged = |entry: &&Entry| matches!(entry, Entry::Damaged { .. });
+        let damaged = entries.iter().filter(is_damaged).cloned().collect();
+        Ok((self.views_of(entries), damaged))
+    }
+
+    fn views_of(&self, entries: Vec<Entry>) -> Vec<TaskView> {
+        view::views(entries, |task, branches| self.takeable(task, branches))
     }
 
     /// One task.

@@ -149,7 +149,11 @@ pub enum Verb {
     },
     /// Who is there, what is open, what waits for an answer
     Status {
-        /// As JSON
+        /// As a screen that is drawn again whenever a file changes, until q or Ctrl-C; without a terminal the text again each
+        /// time that it differs
+        #[arg(short, long)]
+        watch: bool,
+        /// As JSON, with --watch one object a line
         #[arg(long)]
         json: bool,
     },

@@ -85,7 +85,8 @@ pub(crate) fn lead(args: &[OsString]) -> Outcome {
 fn run_verb(place: &Place, verb: &Verb) -> Outcome {
     match verb {
         Verb::Demo { yes } => demo::run(place, *yes),
-        Verb::Status { json } => status::run(place, *json),
+        Verb::Status { watch: true, json } => status::watch(place, *json),
+        Verb::Status { watch: false, json } => status::run(place, *json),
         Verb::Task(verb) => task::run(place, verb),
         Verb::Mail(verb) => mail::run(place, verb),
         Verb::Plan(verb) => plan::run(place, verb),

@@ -1,13 +1,12 @@
 //! `lead log`: one timeline of the team (SPEC §14).
 
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc;
 
+use super::follow::{self, Wake};
 use crate::cli::exit::{Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::safe::safe_line;
 use crate::cli::shell::{self, Style};
-use crate::process::signals::{self, Signal};
-use crate::store::watch::Watcher;
 use crate::timeline::{Event, Happened, History};
 use crate::workspace::Workspace;
 
@@ -58,11 +57,6 @@ fn tell_skipped(history: &History) {
     }
 }
 
-enum Wake {
-    Changed,
-    Stop(Signal),
-}
-
 /// Reads on whenever anything was written, until a signal comes or nobody reads any more.
 fn go_on(
     workspace: &Workspace,
@@ -70,52 +64,22 @@ fn go_on(
     mut print: impl FnMut(&Event) -> bool,
 ) -> Outcome {
     let (wake, woken) = mpsc::channel();
-    let stop = wake.clone();
-    signals::listen(move |signal| drop(stop.send(Wake::Stop(signal))));
-    let watcher = Watcher::start(
-        false,
-        move |_| drop(wake.send(Wake::Changed)),
-        |why| shell::err_line(&safe_line(&why, MAX_TEXT)),
-    );
-    let state = workspace.state_dir();
-    for dir in [
-        workspace.tasks_dir(),
-        workspace.mailboxes_dir(),
-        workspace.members_dir(),
-        workspace.requests_dir(),
-        workspace.transcripts_dir(),
-        workspace.archive_dir(),
-        workspace.logs_dir(),
-        state,
-    ] {
-        watcher.watch(&dir);
-    }
+    follow::signals_to(wake.clone());
+    let _watcher = follow::files_to(workspace, wake);
     let mut open = true;
     loop {
         history.read_on(|event| {
             open = print(event);
             open
         })?;
-        let kind = match next(&woken) {
-            Some(Wake::Changed) if open => continue,
-            Some(Wake::Changed) | None => Kind::Completed,
-            Some(Wake::Stop(Signal::Interrupt)) => Kind::Interrupted,
-            Some(Wake::Stop(Signal::Terminate)) => Kind::Terminated,
-            Some(Wake::Stop(Signal::HangUp)) => Kind::HungUp,
+        let kind = match follow::next(&woken) {
+            Wake::Changed if open => continue,
+            Wake::Changed => Kind::Completed,
+            Wake::End(kind) => kind,
         };
         tell_skipped(history);
         return Ok(kind);
     }
-}
-
-/// Blocks until something happens; many changes are one.
-fn next(woken: &Receiver<Wake>) -> Option<Wake> {
-    let first = woken.recv().ok()?;
-    let stop = woken.try_iter().find(|wake| matches!(wake, Wake::Stop(_)));
-    Some(match first {
-        Wake::Stop(signal) => Wake::Stop(signal),
-        Wake::Changed => stop.unwrap_or(Wake::Changed),
-    })
 }
 
 /// One event on one line, safe for a terminal.
@@ -128,7 +92,8 @@ fn line(style: Style, event: &Event) -> String {
     )
 }
 
-fn words(what: &Happened) -> String {
+/// What happened, in words that are not safe yet.
+pub(super) fn words(what: &Happened) -> String {
     match what {
         Happened::Began { session: Some(id) } => format!("session {id}"),
         Happened::Began { session: None } => "conversation began".to_owned(),

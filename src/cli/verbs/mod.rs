@@ -4,6 +4,7 @@
 
 pub mod config;
 pub mod doctor;
+mod follow;
 pub mod init;
 pub mod log;
 pub mod mail;

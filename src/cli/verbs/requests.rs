@@ -133,7 +133,7 @@ fn wake(place: &Place, record: &Record) -> Result<(), Failure> {
 }
 
 /// One line about what is asked.
-fn about(record: &Record) -> String {
+pub(super) fn about(record: &Record) -> String {
     let payload = &record.payload;
     let text = |key: &str| payload[key].as_str().unwrap_or_default();
     match record.kind {
@@ -156,7 +156,7 @@ fn about(record: &Record) -> String {
 }
 
 /// A kind or status as it stands in the file.
-fn word(value: impl serde::Serialize) -> String {
+pub(super) fn word(value: impl serde::Serialize) -> String {
     serde_json::to_value(value)
         .ok()
         .and_then(|value| value.as_str().map(|text| safe_line(text, 40)))

@@ -131,9 +131,8 @@ pub fn id(text: &str) -> Result<TaskId, Failure> {
 }
 
 fn list(board: &Board, as_json: bool) -> Outcome {
-    let views = board.views()?;
-    let entries = board.list()?;
-    let damaged = entries.iter().filter_map(|entry| match entry {
+    let (views, damaged) = board.views_and_damaged()?;
+    let damaged = damaged.iter().filter_map(|entry| match entry {
         Entry::Damaged { id, path, why } => Some((id, path, why)),
         Entry::Task(_) => None,
     });

@@ -16,6 +16,7 @@ mod no_file;
 mod readme;
 mod settings;
 mod terminal;
+mod watch;
 
 use crate::support::Bed;
 

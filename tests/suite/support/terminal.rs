@@ -54,6 +54,33 @@ impl Terminal {
         without_sequences(&self.seen())
     }
 
+    /// Changes the window's size, of which the process is told by a signal.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        let process = self.session.get_process_mut();
+        process.set_window_size(columns, rows).unwrap();
+    }
+
+    /// The last whole picture of a process that draws pictures; empty before the first.
+    pub fn frame(&mut self) -> String {
+        let seen = self.seen();
+        let frames = seen.split("\u{1b}[?2026h").skip(1);
+        let whole = frames.filter_map(|frame| Some(frame.split_once("\u{1b}[?2026l")?.0));
+        without_sequences(whole.last().unwrap_or_default())
+    }
+
+    /// Waits until the picture has `part`.
+    #[track_caller]
+    pub fn wait_for_frame(&mut self, part: &str, deadline: Duration) {
+        let mut last = String::new();
+        let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            wait_until(part, deadline, || {
+                last = self.frame();
+                last.contains(part).then_some(())
+            });
+        }));
+        assert!(found.is_ok(), "{part:?} not in\n{last}");
+    }
+
     /// Waits until `part` was seen; gives what was seen after the last call's find.
     #[track_caller]
     pub fn wait_for(&mut self, part: &str, deadline: Duration) {

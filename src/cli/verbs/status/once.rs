@@ -1,0 +1,71 @@
+//! `lead status` once, as text or JSON.
+
+use super::overview::Overview;
+use crate::cli::exit::{Kind, Outcome};
+use crate::cli::place::Place;
+use crate::cli::safe::safe_line;
+use crate::cli::shell;
+use crate::cli::verbs::{requests, team};
+
+/// Prints who is there, what is open, and what waits for an answer.
+pub fn run(place: &Place, as_json: bool) -> Outcome {
+    let overview = Overview::read(place);
+    if as_json {
+        shell::out_json(&overview.json());
+    } else {
+        shell::out(&text(place, &overview));
+    }
+    Ok(Kind::Completed)
+}
+
+/// The overview as lines, safe for a terminal.
+pub(super) fn text(place: &Place, overview: &Overview) -> String {
+    let style = place.style;
+    let counts = &overview.counts;
+    let damaged = match counts.damaged {
+        0 => String::new(),
+        n => format!(", {}", style.bad(&format!("{n} damaged"))),
+    };
+    let root = place.workspace.root().display().to_string();
+    let mut lines = vec![
+        format!("{} {}", style.bold("workspace"), safe_line(&root, 1000)),
+        format!("{} {}", style.bold("lead"), overview.lead_text()),
+        format!(
+            "{} {} pending ({} ready), {} in progress, {} completed, {} cancelled{damaged}",
+            style.bold("tasks"),
+            counts.pending,
+            counts.ready,
+            counts.in_progress,
+            counts.completed,
+            counts.cancelled,
+        ),
+    ];
+    for (provider, held) in &overview.held {
+        let why = safe_line(&held.why, 200);
+        lines.push(style.warn(&format!(
+            "all agents of {provider} wait until {}: {why}",
+            held.until
+        )));
+    }
+    lines.extend(team::lines(&overview.team));
+    lines.extend(requests::lines(&overview.requests));
+    let waiting: Vec<String> = overview
+        .waiting_mail()
+        .map(|(agent, n)| format!("{agent} {n}"))
+        .collect();
+    if !waiting.is_empty() {
+        lines.push(format!(
+            "{} {}",
+            style.bold("waiting mail"),
+            waiting.join(", ")
+        ));
+    }
+    for damaged in &overview.damaged {
+        lines.push(format!(
+            "{} {}",
+            style.bad("damaged"),
+            safe_line(&damaged.why, 500)
+        ));
+    }
+    lines.join("\n") + "\n"
+}
