@@ -98,8 +98,9 @@ impl Judge<'_> {
             return;
         };
         let line = said_with_variables(simple);
-        // Without variables both lines are the same; an allow for a command is none for the same with other variables.
-        let fits = |rule: &Rule| rule.fits_command(&line);
+        // Without variables both lines are the same; an allow for a command is none for the same with other variables, and
+        // none for what runs it: `sh -c` and the like inherit nothing.
+        let fits = |rule: &Rule| depth == 0 && rule.fits_command(&line);
         let granted = self.grants.iter().any(fits);
         let answered = Answered {
             granted,

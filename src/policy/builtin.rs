@@ -54,9 +54,16 @@ pub const PATH_RULES: [(Effect, &str); 7] = [
 /// All rules about commands, deny before ask.
 pub const COMMAND_RULES: [Builtin; 17] = [
     deny(
-        "sudo, doas, su, pkexec, run0",
+        "sudo, doas, su, runuser, sg, pkexec, run0",
         "it takes another user's rights",
-        |unit| is(unit, &["sudo", "sudoedit", "doas", "su", "pkexec", "run0"]),
+        |unit| {
+            is(
+                unit,
+                &[
+                    "sudo", "sudoedit", "doas", "su", "runuser", "sg", "pkexec", "run0",
+                ],
+            )
+        },
     ),
     deny("mkfs, fdisk, wipefs, …", "it changes disks", |unit| {
         unit.name.starts_with("mkfs.")
@@ -74,6 +81,7 @@ pub const COMMAND_RULES: [Builtin; 17] = [
                     "sgdisk",
                     "parted",
                     "blkdiscard",
+                    "badblocks",
                 ],
             )
     }),
@@ -121,10 +129,10 @@ pub const COMMAND_RULES: [Builtin; 17] = [
         "git config --global, --system",
         "it changes settings outside",
         |unit| {
+            let given = |options: &[&str]| options.iter().any(|long| unit.has('\0', long));
             uses(unit, "config")
-                && ["--global", "--system", "--file"]
-                    .iter()
-                    .any(|long| unit.has('\0', long))
+                && given(&["--global", "--system", "--file"])
+                && !given(&["--get", "--get-all", "--get-regexp", "--list"])
         },
     ),
     ask(
@@ -184,7 +192,7 @@ const NETWORK: [&str; 22] = [
 ];
 
 /// Variables that make a command work elsewhere or run something else.
-const TELLING: [&str; 10] = [
+const TELLING: [&str; 17] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_COMMON_DIR",
@@ -193,8 +201,15 @@ const TELLING: [&str; 10] = [
     "GIT_SSH_COMMAND",
     "GIT_EXTERNAL_DIFF",
     "LD_PRELOAD",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
     "LD_LIBRARY_PATH",
+    "LD_AUDIT",
     "BASH_ENV",
+    "PROMPT_COMMAND",
+    "PS4",
 ];
 
 const fn deny(what: &'static str, why: &'static str, fits: fn(&Unit) -> bool) -> Builtin {

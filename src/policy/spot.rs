@@ -117,12 +117,24 @@ fn may_be(written: &str, name: &str) -> bool {
     if written == name || (folded && written.eq_ignore_ascii_case(name)) {
         return true;
     }
-    written.starts_with('.')
+    written.starts_with('.') == name.starts_with('.')
         && written.contains(['*', '?', '['])
         && GlobBuilder::new(written)
             .case_insensitive(folded)
             .build()
             .is_ok_and(|glob| glob.compile_matcher().is_match(name))
+}
+
+/// Whether the path `written`, whose components may be globs, can mean `path` or a directory that holds it.
+fn may_hold(written: &Path, path: &Path) -> bool {
+    let mut components = path.components();
+    written.components().all(|part| {
+        components.next().is_some_and(|component| {
+            let [part, component] =
+                [part, component].map(|part| part.as_os_str().to_string_lossy());
+            may_be(&part, &component)
+        })
+    })
 }
 
 fn device_spot(device: &Path) -> Spot {
@@ -180,12 +192,13 @@ pub(super) fn precious(path: &Path, scope: &Scope) -> Option<Precious> {
     } else if scope
         .home
         .as_ref()
-        .is_some_and(|home| home.starts_with(whole))
+        .is_some_and(|home| may_hold(whole, home))
     {
         Some(Precious::Home)
-    } else if at_top && name(whole).is_some_and(|name| SYSTEM.contains(&name.as_str())) {
+    } else if at_top && name(whole).is_some_and(|name| SYSTEM.iter().any(|top| may_be(&name, top)))
+    {
         Some(Precious::System)
-    } else if scope.root.starts_with(path) || scope.dir.starts_with(path) {
+    } else if may_hold(path, &scope.root) || may_hold(path, &scope.dir) {
         Some(Precious::Workspace)
     } else {
         None
@@ -254,6 +267,12 @@ mod tests {
             ("/home", Some(Precious::Home)),
             ("/etc", Some(Precious::System)),
             ("/usr/*", Some(Precious::System)),
+            ("/e?c", Some(Precious::System)),
+            ("/[a-z]*", Some(Precious::Home)),
+            ("/h*/p", Some(Precious::Home)),
+            ("/w/.w*/a", Some(Precious::Workspace)),
+            ("/w/.worktrees/*", Some(Precious::Workspace)),
+            ("/home/q*", None),
             ("/w", Some(Precious::Workspace)),
             ("/w/.worktrees/a", Some(Precious::Workspace)),
             ("/w/.worktrees/a/*", None),

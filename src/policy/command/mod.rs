@@ -2,6 +2,7 @@
 
 pub(super) mod git;
 mod prefixes;
+mod texts;
 mod unit;
 mod wrap;
 mod writers;

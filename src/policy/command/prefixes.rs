@@ -27,7 +27,7 @@ const fn prefix(
     }
 }
 
-pub(super) const PREFIXES: [Prefix; 22] = [
+pub(super) const PREFIXES: [Prefix; 31] = [
     Prefix {
         assigns: true,
         ..prefix(
@@ -88,6 +88,61 @@ pub(super) const PREFIXES: [Prefix; 22] = [
     prefix("busybox", &[], &[]),
     prefix("toybox", &[], &[]),
     prefix("unbuffer", &[], &["-p"]),
+    prefix("fakeroot", &["-l", "-i", "-s"], &["-u", "--"]),
+    prefix("numactl", &["-N", "-m", "-C", "-i"], &["-l", "-s"]),
+    prefix("valgrind", &[], &[]),
+    prefix("prlimit", &["-p", "--pid"], &[]),
+    prefix(
+        "setpriv",
+        &[
+            "--reuid",
+            "--regid",
+            "--groups",
+            "--inh-caps",
+            "--bounding-set",
+        ],
+        &[
+            "--clear-groups",
+            "--keep-groups",
+            "--init-groups",
+            "--no-new-privs",
+            "--nnp",
+        ],
+    ),
+    prefix(
+        "unshare",
+        &[
+            "-S", "-G", "-R", "-w", "--setuid", "--setgid", "--root", "--wd",
+        ],
+        &[
+            "-m", "-u", "-i", "-n", "-p", "-U", "-C", "-T", "-f", "-r", "-c",
+        ],
+    ),
+    prefix(
+        "nsenter",
+        &["-t", "-S", "-G", "--target", "--setuid", "--setgid"],
+        &["-a", "-m", "-u", "-i", "-n", "-p", "-U", "-C", "-F"],
+    ),
+    prefix(
+        "systemd-run",
+        &[
+            "-p",
+            "-u",
+            "-M",
+            "-E",
+            "--unit",
+            "--property",
+            "--setenv",
+            "--slice",
+        ],
+        &[
+            "-P", "-t", "-q", "-G", "-d", "--user", "--scope", "--wait", "--pipe",
+        ],
+    ),
+    Prefix {
+        operands: 1,
+        ..prefix("chroot", &[], &["--skip-chdir"])
+    },
     prefix("coproc", &[], &[]),
     prefix(
         "strace",

@@ -65,26 +65,19 @@ impl Unit {
         found
     }
 
-    /// The values of an option: the next argument, or what follows `=` or (one dash, one letter) directly.
+    /// The values of options: the next argument, or what follows `=` or (one dash, one letter) directly.
     pub(in crate::policy) fn values(&self, names: &[&str]) -> Vec<Word> {
         let mut found = Vec::new();
         let mut args = self.args().iter();
         while let Some(arg) = args.next() {
-            for name in names {
-                if arg.known() == Some(name) {
-                    found.extend(args.next().cloned());
-                    break;
-                }
-                let attached = if name.starts_with("--") {
-                    arg.behind(&format!("{name}="))
-                } else {
-                    arg.behind(name)
-                };
-                if let Some(value) = attached {
-                    found.push(value);
-                    break;
-                }
+            if names.iter().any(|name| arg.known() == Some(name)) {
+                found.extend(args.next().cloned());
+                continue;
             }
+            found.extend(names.iter().find_map(|name| match name.len() {
+                2 => arg.behind(name),
+                _ => arg.behind(&format!("{name}=")),
+            }));
         }
         found
     }

@@ -2,6 +2,7 @@
 
 use super::git::subcommand;
 use super::prefixes::{PREFIXES, Prefix};
+use super::texts::texts;
 use super::unit::Unit;
 use crate::policy::shell::{Part, Word};
 
@@ -39,16 +40,9 @@ pub(in crate::policy) fn inner(unit: &Unit) -> Vec<Inner> {
         "alias" => unit.args().iter().filter_map(alias).collect(),
         "source" | "." => sourced(unit),
         "find" | "fd" | "fdfind" => found(unit),
-        "parallel" => vec![Inner::Unknown(
-            "parallel makes its commands from what it reads",
-        )],
-        "script" => unit
-            .values(&["-c", "--command"])
-            .iter()
-            .map(|word| as_script(std::slice::from_ref(word)))
-            .collect(),
+        "parallel" => parallel(unit),
         "git" => git(unit),
-        _ => Vec::new(),
+        _ => texts(unit).iter().map(single).collect(),
     }
 }
 
@@ -99,11 +93,7 @@ fn prefixed(unit: &Unit, prefix: &Prefix) -> Vec<Inner> {
         "xargs" => from_input(unit, &mut found),
         "watch" | "flock" => {
             let texts = unit.values(&["-c", "--command"]);
-            found.extend(
-                texts
-                    .iter()
-                    .map(|text| as_script(std::slice::from_ref(text))),
-            );
+            found.extend(texts.iter().map(single));
             // Both hand a single word to a shell.
             let words = args.get(at..).unwrap_or_default();
             if prefix.name == "watch" && !words.is_empty() {
@@ -168,17 +158,19 @@ fn shell(unit: &Unit) -> Vec<Inner> {
         let short = !text.starts_with("--");
         given |= short && text.contains('c');
         reads |= short && text.contains('s');
-        let takes_next = matches!(text, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file");
-        at += if takes_next { 2 } else { 1 };
+        // `-euo pipefail`: each of these letters takes the next argument.
+        let takes_next = match text {
+            "--rcfile" | "--init-file" => 1,
+            _ if short => text.matches(['o', 'O']).count(),
+            _ => 0,
+        };
+        at += 1 + takes_next;
     }
     let file = args.get(at);
-    if given {
-        return file
-            .map(|text| as_script(std::slice::from_ref(text)))
-            .into_iter()
-            .collect();
+    if let (true, Some(text)) = (given, file) {
+        return vec![single(text)];
     }
-    if reads || file.is_none() && unit.fed {
+    if given && unit.fed || reads || file.is_none() && unit.fed {
         return vec![Inner::Unknown("a shell runs what it reads")];
     }
     file.filter(|file| runs_unknown(file))
@@ -208,6 +200,10 @@ fn sourced(unit: &Unit) -> Vec<Inner> {
         .collect()
 }
 
+fn single(word: &Word) -> Inner {
+    as_script(std::slice::from_ref(word))
+}
+
 /// Words that a shell joins and reads again.
 fn as_script(words: &[Word]) -> Inner {
     let known: Option<Vec<&str>> = words.iter().map(Word::known).collect();
@@ -225,7 +221,7 @@ fn trap(unit: &Unit) -> Vec<Inner> {
         .count();
     match args.get(at) {
         Some(action) if args.len() > at + 1 && action.known() != Some("-") => {
-            vec![as_script(std::slice::from_ref(action))]
+            vec![single(action)]
         }
         _ => Vec::new(),
     }
@@ -234,7 +230,19 @@ fn trap(unit: &Unit) -> Vec<Inner> {
 fn alias(arg: &Word) -> Option<Inner> {
     let (name, _) = arg.beginning().split_once('=')?;
     let value = arg.behind(&format!("{name}="))?;
-    Some(as_script(std::slice::from_ref(&value)))
+    Some(single(&value))
+}
+
+/// What it is given first is a command, what it reads are that command's arguments, or commands.
+fn parallel(unit: &Unit) -> Vec<Inner> {
+    let given = unit
+        .args()
+        .iter()
+        .skip_while(|arg| arg.beginning().starts_with('-'))
+        .take_while(|arg| !arg.beginning().starts_with(":::"));
+    let words: Vec<Word> = given.cloned().collect();
+    let unknown = Inner::Unknown("parallel makes its commands from what it reads");
+    command(&words, true).into_iter().chain([unknown]).collect()
 }
 
 /// `find -exec`: the braces mean the places where it looks.
@@ -260,7 +268,10 @@ fn found(unit: &Unit) -> Vec<Inner> {
         for root in &roots {
             let words: Vec<Word> = args[at..end]
                 .iter()
-                .map(|word| word.replaced("{}", root))
+                .map(|word| match word.known() {
+                    Some("{}") => root.clone(),
+                    _ => word.replaced("{}", &root.shown()),
+                })
                 .collect();
             found.extend(command(&words, unit.fed));
         }
@@ -270,16 +281,16 @@ fn found(unit: &Unit) -> Vec<Inner> {
 }
 
 /// Where a `find` looks, as written.
-pub(in crate::policy) fn find_roots(unit: &Unit) -> Vec<String> {
-    let mut roots: Vec<String> = unit
+pub(super) fn find_roots(unit: &Unit) -> Vec<Word> {
+    let mut roots: Vec<Word> = unit
         .args()
         .iter()
-        .map(Word::shown)
-        .skip_while(|arg| matches!(arg.as_str(), "-H" | "-L" | "-P"))
-        .take_while(|arg| !arg.starts_with(['-', '(', '!']))
+        .skip_while(|arg| matches!(arg.known(), Some("-H" | "-L" | "-P")))
+        .take_while(|arg| !arg.beginning().starts_with(['-', '(', '!']))
+        .cloned()
         .collect();
     if roots.is_empty() {
-        roots.push(".".into());
+        roots.push(Word::exact("."));
     }
     roots
 }
@@ -290,13 +301,8 @@ fn git(unit: &Unit) -> Vec<Inner> {
         return Vec::new();
     };
     let rest = &words[at + 1..];
-    match words[at].known() {
-        Some("rebase") => unit
-            .values(&["-x", "--exec"])
-            .iter()
-            .map(|text| as_script(std::slice::from_ref(text)))
-            .collect(),
-        Some("submodule") if rest.first().and_then(Word::known) == Some("foreach") => {
+    match (words[at].known(), rest.first().and_then(Word::known)) {
+        (Some("submodule"), Some("foreach")) => {
             let text: Vec<Word> = rest[1..]
                 .iter()
                 .skip_while(|word| word.beginning() == "--recursive")
@@ -304,9 +310,7 @@ fn git(unit: &Unit) -> Vec<Inner> {
                 .collect();
             vec![as_script(&text)]
         }
-        Some("bisect") if rest.first().and_then(Word::known) == Some("run") => {
-            command(&rest[1..], false).into_iter().collect()
-        }
-        _ => Vec::new(),
+        (Some("bisect"), Some("run")) => command(&rest[1..], false).into_iter().collect(),
+        _ => texts(unit).iter().map(single).collect(),
     }
 }

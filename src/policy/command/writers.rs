@@ -35,7 +35,7 @@ const fn writer(
     }
 }
 
-pub(super) const WRITERS: [Writer; 22] = [
+pub(super) const WRITERS: [Writer; 30] = [
     writer(&["rm", "unlink"], Which::All, &[]),
     writer(&["shred"], Which::All, &["-n", "-s"]),
     writer(&["rmdir", "mkfifo", "mknod"], Which::All, &["-m", "--mode"]),
@@ -77,18 +77,46 @@ pub(super) const WRITERS: [Writer; 22] = [
             &["-p", "-i", "-d", "-o", "-F", "-D"],
         )
     },
-    Writer {
-        written: &["-d"],
-        ..writer(&["unzip"], Which::None, &[])
-    },
     writer(&["zip", "7z", "7za"], Which::First, &[]),
+    Writer {
+        written: &["-o"],
+        ..writer(
+            &[
+                "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
+            ],
+            Which::All,
+            &["-S", "-o"],
+        )
+    },
     writer(
-        &[
-            "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
-        ],
+        &["fallocate"],
         Which::All,
-        &["-S", "-o"],
+        &["-l", "-o", "-n", "--length", "--offset"],
     ),
+    writer(&["uniq"], Which::Last, &["-f", "-s", "-w"]),
+    writer(&["xxd"], Which::Last, &["-c", "-g", "-l", "-s", "-n", "-o"]),
+    writer(&["strip"], Which::All, &[]),
+    writer(&["objcopy"], Which::Last, &["-I", "-O", "-B", "-j", "-R"]),
+    Writer {
+        written: &["-f"],
+        ..writer(&["ssh-keygen"], Which::None, &[])
+    },
+    Writer {
+        written: &["-out", "-keyout"],
+        ..writer(&["openssl"], Which::None, &[])
+    },
+    Writer {
+        written: &["-o", "--output"],
+        ..writer(
+            &["iconv", "shuf", "strace", "ltrace", "time", "gpg", "gpg2"],
+            Which::None,
+            &[],
+        )
+    },
+    Writer {
+        written: &["-D", "--directory"],
+        ..writer(&["cpio"], Which::None, &[])
+    },
     writer(
         &[
             "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "pico", "micro",
@@ -101,7 +129,7 @@ pub(super) const WRITERS: [Writer; 22] = [
         ..writer(&["sort"], Which::None, &[])
     },
     Writer {
-        written: &["-o", "--output"],
+        written: &["-o", "-MF", "--output"],
         ..writer(
             &["cc", "gcc", "g++", "c++", "clang", "clang++", "ld", "as"],
             Which::None,

@@ -26,6 +26,8 @@ pub(in crate::policy) fn written(unit: &Unit) -> Vec<Written> {
             .filter_map(|arg| arg.behind("of="))
             .collect(),
         "tar" | "bsdtar" => tar(unit),
+        "unzip" => unzip(unit),
+        "ar" => archiver(unit),
         "find" => find(unit),
         "git" => git(unit),
         _ => by_table(unit),
@@ -137,27 +139,41 @@ fn tar(unit: &Unit) -> Vec<Word> {
                 .filter(|word| word.known() != Some("-")),
         );
     }
+    let takes_out = !makes && (letters.contains('x') || unit.has('\0', "--extract"));
+    if takes_out && all.is_empty() {
+        all.push(Word::exact("."));
+    }
     all
+}
+
+fn unzip(unit: &Unit) -> Vec<Word> {
+    let mut all = unit.values(&["-d"]);
+    let only_looks = ['l', 'p', 't', 'v', 'Z', 'z'].iter();
+    if all.is_empty() && !only_looks.into_iter().any(|letter| unit.has(*letter, "")) {
+        all.push(Word::exact("."));
+    }
+    all
+}
+
+/// `ar OPERATION ARCHIVE FILE…`
+fn archiver(unit: &Unit) -> Vec<Word> {
+    let args = unit.args();
+    match args
+        .first()
+        .map(|word| word.beginning().trim_start_matches('-'))
+    {
+        Some(letters) if letters.contains('x') => vec![Word::exact(".")],
+        Some(letters) if letters.contains(['r', 'q', 'd', 's', 'm']) => {
+            args.get(1).cloned().into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn find(unit: &Unit) -> Vec<Word> {
     let mut all = unit.values(&["-fprint", "-fprintf", "-fls", "-fprint0"]);
     if unit.args().iter().any(|arg| arg.known() == Some("-delete")) {
-        let count = find_roots(unit).len();
-        let roots = unit
-            .args()
-            .iter()
-            .filter(|arg| !matches!(arg.known(), Some("-H" | "-L" | "-P")));
-        let given: Vec<Word> = roots
-            .take(count)
-            .filter(|arg| !arg.beginning().starts_with('-'))
-            .cloned()
-            .collect();
-        all.extend(if given.is_empty() {
-            vec![Word::exact(".")]
-        } else {
-            given
-        });
+        all.extend(find_roots(unit));
     }
     all
 }
@@ -185,7 +201,7 @@ fn filters(unit: &Unit) -> bool {
         .any(|arg| TESTS.contains(&arg.beginning()))
 }
 
-/// Where git makes new directories.
+/// Where git makes new directories and files.
 fn git(unit: &Unit) -> Vec<Word> {
     let Some(at) = subcommand(unit) else {
         return Vec::new();
@@ -201,10 +217,21 @@ fn git(unit: &Unit) -> Vec<Word> {
     ) {
         (Some("clone"), _) if operands.len() > 1 => operands.last().copied(),
         (Some("init"), Some(_)) => operands.last().copied(),
-        (Some("worktree"), Some("add")) => operands.get(1).copied(),
+        (Some("worktree"), Some("add")) | (Some("bundle"), Some("create")) => {
+            operands.get(1).copied()
+        }
         _ => None,
     };
-    made.cloned().into_iter().collect()
+    let named: &[&str] = match args[at].known() {
+        Some("archive" | "bugreport") => &["-o", "--output"],
+        Some("format-patch") => &["-o", "--output-directory", "--output"],
+        Some("checkout-index") => &["--prefix"],
+        _ => &["--output"],
+    };
+    made.cloned()
+        .into_iter()
+        .chain(unit.values(named))
+        .collect()
 }
 
 #[cfg(test)]
@@ -260,18 +287,36 @@ mod tests {
             ("tar czf a.tgz src", "a.tgz"),
             ("tar -c -f a.tar src", "a.tar"),
             ("tar xzf a.tgz -C d", "d"),
-            ("tar xzf a.tgz", ""),
+            ("tar xzf a.tgz", "."),
+            ("tar tzf a.tgz", ""),
+            ("tar -x -f a.tar", "."),
+            ("unzip a.zip", "."),
+            ("unzip -l a.zip", ""),
+            ("ar rcs a.a b.o", "a.a"),
+            ("ar x a.a", "."),
+            ("ar t a.a", ""),
+            ("uniq a", ""),
+            ("uniq a b", "b"),
+            ("openssl rand -out a 8", "a"),
+            ("zstd a -o b", "a b"),
+            ("git archive -o a.tar HEAD", "a.tar"),
+            ("git diff --output=a", "a"),
+            ("git bundle create a HEAD", "a"),
+            ("git format-patch -o d HEAD", "d"),
+            ("git log", ""),
             ("tar czf - src", ""),
             ("unzip -o a.zip -d d", "d"),
             ("find a b -name x -delete", "a b"),
             ("find / -delete", "!/"),
             ("find -delete", "!."),
             ("find . -name x -fprint out", "out"),
+            ("find . -fprintf out %p", "out"),
             ("git clone u d", "d"),
             ("git clone u", ""),
             ("git worktree add ../x main", "../x"),
             ("sort -o out in", "out"),
             ("gcc -c a.c -o a.o", "a.o"),
+            ("gcc -M a.c -MF a.d", "a.d"),
             ("cat a b", ""),
             ("grep -o x f", ""),
         ] {

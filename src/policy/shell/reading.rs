@@ -81,6 +81,7 @@ impl Reading<'_> {
             "heredoc_start" if !text_of(node, self.source).is_ascii() => {
                 self.unclear("the delimiter of a text is not ASCII");
             }
+            "heredoc_body" => self.text(node, context),
             "while_statement" | "c_style_for_statement" => {
                 let begin = self.script.steps.len();
                 self.children(node, context);
@@ -95,6 +96,27 @@ impl Reading<'_> {
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             self.visit(child, context);
+        }
+    }
+
+    /// The text of a here-document. The tree holds its `$(…)`, what stands between backquotes is letters to it.
+    fn text(&mut self, node: Node<'_>, context: Context) {
+        self.children(node, context);
+        let mut cursor = node.walk();
+        let literal = node.parent().is_some_and(|parent| {
+            parent
+                .children(&mut cursor)
+                .filter(|child| child.kind() == "heredoc_start")
+                .any(|start| text_of(start, self.source).contains(['\'', '"', '\\']))
+        });
+        if literal {
+            return;
+        }
+        for command in between_backquotes(text_of(node, self.source)) {
+            self.script.steps.push(Step::Run(Simple {
+                words: vec![Word::exact("eval"), Word::exact(&command)],
+                ..Simple::default()
+            }));
         }
     }
 
@@ -339,6 +361,29 @@ impl Reading<'_> {
             self.visit(child, context);
         }
     }
+}
+
+/// The commands in a text as the shell finds them; an open one is taken to its end.
+fn between_backquotes(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Option<String> = None;
+    let mut chars = text.chars();
+    while let Some(ch) = chars.next() {
+        match (ch, &mut open) {
+            ('\\', Some(command)) => match chars.next() {
+                Some(next @ ('`' | '$' | '\\')) => command.push(next),
+                next => command.extend(['\\'].into_iter().chain(next)),
+            },
+            ('\\', None) => {
+                chars.next();
+            }
+            ('`', Some(_)) => found.extend(open.take()),
+            ('`', None) => open = Some(String::new()),
+            (ch, Some(command)) => command.push(ch),
+            (_, None) => {}
+        }
+    }
+    found.into_iter().chain(open).collect()
 }
 
 /// Whether a redirect with `operator` opens `target` for writing; `2>&1` and `>&-` open nothing.

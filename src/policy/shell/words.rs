@@ -67,6 +67,10 @@ fn read(node: Node<'_>, source: &str, atoms: &mut Vec<Atom>) {
                 .trim_start_matches('$')
                 .trim_start_matches('{')
                 .trim_end_matches('}');
+            // `${NAME:?text}` is the value of NAME, or nothing at all.
+            let name = name
+                .split_once('?')
+                .map_or(name, |(name, _)| name.trim_end_matches(':'));
             let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             atoms.push(Atom::Opaque(if plain && !name.is_empty() {
                 Part::Variable(name.into())

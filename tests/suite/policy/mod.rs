@@ -160,7 +160,7 @@ fn allow_rules_answer_for_their_own_command_only() {
         ("rm other", "ask"),
         ("timeout 5 rm target/x", "ask"),
         ("A=1 rm target/x", "ask"),
-        ("sh -c 'rm target/x'", "allow"),
+        ("sh -c 'rm target/x'", "ask"),
         ("sh -c 'rm other'", "ask"),
         ("cargo test > /etc/x", "ask"),
         ("cargo test > /srv/out/x", "allow"),
@@ -175,6 +175,37 @@ fn allow_rules_answer_for_their_own_command_only() {
     ] {
         let verdict = bash(&rules, command);
         assert_eq!(word(&verdict), expected, "{command}: {verdict:?}");
+    }
+    for wrapped in [
+        "env %",
+        "env -i A=1 %",
+        "timeout 5 %",
+        "timeout -k 1 5 %",
+        "nice %",
+        "nohup %",
+        "time %",
+        "command %",
+        "builtin %",
+        "exec %",
+        "setsid %",
+        "stdbuf -oL %",
+        "xargs %",
+        "sh -c '%'",
+        "bash -lc '%'",
+        "bash -euo pipefail -c '%'",
+        "eval %",
+        "trap '%' EXIT",
+        "alias a='%'",
+        "find . -exec % \\;",
+        "flock l %",
+        "script -qc '%' o",
+        "watch %",
+        "env nice sh -c 'timeout 5 %'",
+        "git submodule foreach '%'",
+        "git rebase -x '%' main",
+    ] {
+        let command = wrapped.replace('%', "rm target/x");
+        assert_eq!(word(&bash(&rules, &command)), "ask", "{command}");
     }
     let everything = policy(&[], &[], &["bash"], Mode::Ask);
     for (command, expected) in [
