@@ -1,5 +1,6 @@
 //! Running a short command with bounded output: for git, hooks and probes.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
@@ -33,14 +34,34 @@ pub fn run(
     limit: usize,
     time: Duration,
 ) -> io::Result<Captured> {
-    let until = clock::instant() + time;
-    let ended = Bell::new()?;
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(if input.is_empty() {
         Stdio::null()
     } else {
         Stdio::piped()
     });
+    exchange(command, input, limit, time)
+}
+
+/// The same with what `input` holds from its place on.
+pub fn run_from(
+    command: &mut Command,
+    input: File,
+    limit: usize,
+    time: Duration,
+) -> io::Result<Captured> {
+    command.stdin(input);
+    exchange(command, b"", limit, time)
+}
+
+fn exchange(
+    command: &mut Command,
+    input: &[u8],
+    limit: usize,
+    time: Duration,
+) -> io::Result<Captured> {
+    let until = clock::instant() + time;
+    let ended = Bell::new()?;
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let (child, pipes) = child::spawn(command)?;
     ended.ring_at_exit_of(&child);
     let exchanged = Exchange::new(pipes, input, limit).and_then(|mut exchange| {
@@ -187,6 +208,16 @@ mod tests {
             (done.stdout, done.stderr),
             (b"in".to_vec(), b"err\n".to_vec())
         );
+    }
+
+    #[test]
+    fn a_file_can_be_the_input() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"in").unwrap();
+        std::io::Seek::rewind(&mut file).unwrap();
+        let mut command = Command::new("cat");
+        let done = run_from(&mut command, file, 100, Duration::from_secs(10)).unwrap();
+        assert_eq!(done.stdout, b"in");
     }
 
     #[test]

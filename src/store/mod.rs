@@ -1,6 +1,7 @@
 //! Files that survive a kill at any moment: locks, atomic replace, JSONL, watching, quarantine. Knows no domain.
 
 pub mod atomic;
+pub mod beneath;
 pub mod disk;
 mod error;
 pub(crate) mod fault;
