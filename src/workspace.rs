@@ -238,6 +238,11 @@ impl Workspace {
         self.state("worktrees.lock")
     }
 
+    /// `git/<name>/`: what is kept of the repository as the worktree's agent sees it.
+    pub fn git_view(&self, name: &WorktreeName) -> PathBuf {
+        self.state("git").join(name.as_str())
+    }
+
     /// `gate.json`: until when a provider asked everybody to wait.
     pub fn rate_gate(&self) -> PathBuf {
         self.state("gate.json")

@@ -35,6 +35,11 @@ pub(super) fn acts() -> Vec<Act> {
             worktree::merge(&space(root), &name("w")).unwrap();
             victim.say("done");
         }),
+        act("take over a commit", taken_over, |root, victim| {
+            victim.begin();
+            worktree::view::settle(&space(root), &name("w")).unwrap();
+            victim.say("done");
+        }),
         act("remove a worktree", removed, |root, victim| {
             victim.begin();
             worktree::remove(&space(root), &name("w"), false).unwrap();
@@ -96,6 +101,38 @@ fn merged(root: &Path) -> Check {
     })
 }
 
+/// What the agent has committed in its view is in the repository in the end, whole.
+fn taken_over(root: &Path) -> Check {
+    repository(root);
+    let there = space(root);
+    worktree::create(&there, &name("w")).unwrap();
+    worktree::view::open(&there, &name("w")).unwrap();
+    let (view, path) = (
+        there.git_view(&name("w")).join("view"),
+        there.worktree(&name("w")),
+    );
+    // What the agent's mounts do: the repository's git directory is the view.
+    let pointer = root.join(".git/worktrees/w/commondir");
+    put(&pointer, &format!("{}\n", view.display()));
+    put(
+        &view.join("objects/info/alternates"),
+        &format!("{}\n", root.join(".git/objects").display()),
+    );
+    commit(&path, "theirs");
+    let made = git(&path, &["rev-parse", "HEAD"]);
+    put(&pointer, "../..\n");
+    let root = root.to_path_buf();
+    Box::new(move |said| {
+        let tip = || git(&root, &["rev-parse", "wt/w"]);
+        assert!(said.is_empty() || tip() == made, "what was done is lost");
+        worktree::view::settle(&space(&root), &name("w")).unwrap();
+        assert_eq!(tip(), made);
+        git(&root, &["fsck", "--strict"]);
+        assert_eq!(git(&path, &["status", "--porcelain"]), "");
+        worktree::remove(&space(&root), &name("w"), false).unwrap();
+    })
+}
+
 /// The worktree goes in the end; its branch stays.
 fn removed(root: &Path) -> Check {
     repository(root);
@@ -145,8 +182,12 @@ fn repository(root: &Path) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test makes plain files")]
+fn put(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+}
+
 fn commit(dir: &Path, file: &str) {
-    std::fs::write(dir.join(file), "x\n").unwrap();
+    put(&dir.join(file), "x\n");
     git(dir, &["add", file]);
     git(dir, &["commit", "-q", "-m", file]);
 }

@@ -83,6 +83,10 @@ points! {
     WorktreeMade,
     /// A merge is tried and its commit made, which no branch names.
     MergePrepared,
+    /// The repository has the objects that an agent made in its view, and the branch has not moved.
+    ViewReceived,
+    /// The branch has moved, and that is not noted.
+    ViewAdvanced,
     /// A worktree's files are gone, and git has it registered.
     WorktreeEmptied,
 }

@@ -11,6 +11,7 @@ use super::git::{CHECKOUT, Git, GitError, nul_separated};
 use super::merge::{Trial, commit_merge, try_merge};
 use super::repository::Repository;
 use super::usable::registered;
+use super::view::settle;
 use crate::ids::WorktreeName;
 use crate::store::fault::{self, Point};
 use crate::workspace::Workspace;
@@ -101,6 +102,7 @@ pub(super) struct Step {
 }
 
 fn prepare(workspace: &Workspace, name: &WorktreeName, git: &Git) -> Result<Step, String> {
+    settle(workspace, name)?;
     let into = check_workspace(workspace, git)?;
     let branch = name.branch();
     let from = git.text(&["rev-parse", "HEAD"]).map_err(words)?;

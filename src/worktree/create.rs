@@ -8,6 +8,7 @@ use super::checkout;
 use super::exclude::exclude_runtime_files;
 use super::git::{CHECKOUT, Git, GitError};
 use super::repository::Repository;
+use super::view;
 use crate::ids::WorktreeName;
 use crate::store::atomic;
 use crate::store::fault::{self, Point};
@@ -53,6 +54,7 @@ pub fn create(workspace: &Workspace, name: &WorktreeName) -> Result<Created, Cre
     let _turn = turn(workspace).map_err(|error| refused(error.to_string()))?;
     // Somebody may have made it while this waited.
     check(workspace, name, &git).map_err(refused)?;
+    view::clear(workspace, name).map_err(refused)?;
     let uncommitted = uncommitted(&git).map_err(|error| refused(error.to_string()))?;
     let made_dir = !workspace.worktrees_dir().exists();
     atomic::ensure_dir(&workspace.worktrees_dir())

@@ -11,9 +11,11 @@ use super::apply::{self, Failure, Step};
 use super::changes::uncommitted_files;
 use super::checkout;
 use super::git::{CHECKOUT, Git, GitError};
+use super::index;
 use super::merge::{Trial, commit_merge, try_merge};
 use super::repository::{Repository, pointer};
 use super::usable::registered;
+use super::view::{is_id, settle};
 use crate::ids::WorktreeName;
 use crate::workspace::Workspace;
 
@@ -73,6 +75,10 @@ impl Branches {
         place: Option<&WorktreeName>,
         worktree: &WorktreeName,
     ) -> Result<Standing, String> {
+        settle(&self.workspace, worktree)?;
+        if let Some(place) = place {
+            settle(&self.workspace, place)?;
+        }
         let root = self.workspace.root();
         let repository = Repository::around(root).map_err(|error| error.to_string())?;
         let Some(repository) = repository else {
@@ -133,6 +139,7 @@ pub fn bring(
             "{branch} was not merged into worktree {place}: {why}; nothing was changed"
         ))
     };
+    settle(workspace, worktree).map_err(failed)?;
     let (repository, git) = inside(workspace, place).map_err(failed)?;
     if let Some(what) = checkout::unfinished(&git, &repository) {
         return Err(failed(format!("{what} is in progress there; end it first")));
@@ -188,14 +195,17 @@ fn step(
     Ok(step)
 }
 
-/// git in a worktree, with its repository as seen from there.
+/// git in a worktree whose work is taken over and whose index names nothing outside, with its repository as seen from
+/// there.
 pub(super) fn inside(
     workspace: &Workspace,
     name: &WorktreeName,
 ) -> Result<(Repository, Git), String> {
+    settle(workspace, name)?;
     let (repository, registration) = registered(workspace, name)?;
     let path = workspace.worktree(name);
     let git = Git::in_worktree(&repository, &registration, &path);
+    index::check(&git).map_err(|why| format!("worktree {name} cannot be used: {why}"))?;
     let seen = Repository {
         top: path,
         git_dir: registration.git_dir,
@@ -266,10 +276,6 @@ fn ask(git: &Git, reference: &str) -> Result<Option<String>, String> {
         Some(1) => Ok(None),
         _ => Err(words(ended.failed(&args))),
     }
-}
-
-fn is_id(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[expect(

@@ -5,6 +5,7 @@
 //! concern a worktree name its directories from the registration.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::repository::{Registration, Repository};
-use crate::process::capture;
+use crate::process::capture::{self, Captured};
 
 /// For commands that only look.
 const LOOK: Duration = Duration::from_mins(1);
@@ -120,6 +121,14 @@ impl Git {
         }
     }
 
+    /// In the repository of this common directory, for what concerns no checkout.
+    pub(super) fn in_repository(common: &Path) -> Self {
+        Self {
+            dir: common.to_path_buf(),
+            named: vec![("GIT_DIR", common.to_path_buf())],
+        }
+    }
+
     /// In a worktree at `path`, whatever its `.git` file says by now.
     pub(super) fn in_worktree(
         repository: &Repository,
@@ -208,19 +217,22 @@ impl Git {
         time: Duration,
     ) -> Result<Ended, GitError> {
         let done = capture::run(&mut self.command(args), input, OUTPUT, time)?;
-        let status = done
-            .status
-            .ok_or_else(|| GitError::TimedOut(first(args).to_owned()))?;
-        let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-        Ok(Ended {
-            code: status.code(),
-            stdout: done.stdout,
-            said: if said.is_empty() {
-                status.to_string()
-            } else {
-                said
-            },
-        })
+        ended(done, args)
+    }
+
+    /// Runs a command that reads the file `input` for at most `time`; its standard output.
+    pub(super) fn fed_from(
+        &self,
+        args: &[&str],
+        input: File,
+        time: Duration,
+    ) -> Result<Vec<u8>, GitError> {
+        let done = capture::run_from(&mut self.command(args), input, OUTPUT, time)?;
+        let ended = ended(done, args)?;
+        if ended.code == Some(0) {
+            return Ok(ended.stdout);
+        }
+        Err(ended.failed(args))
     }
 
     /// Whether this git is older than [`SINCE_MERGE_TREE`]; what it says of itself if so.
@@ -245,6 +257,22 @@ impl Git {
         command.args(args).current_dir(&self.dir);
         command
     }
+}
+
+fn ended(done: Captured, args: &[&str]) -> Result<Ended, GitError> {
+    let status = done
+        .status
+        .ok_or_else(|| GitError::TimedOut(first(args).to_owned()))?;
+    let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+    Ok(Ended {
+        code: status.code(),
+        stdout: done.stdout,
+        said: if said.is_empty() {
+            status.to_string()
+        } else {
+            said
+        },
+    })
 }
 
 #[expect(

@@ -7,6 +7,7 @@ use super::changes::uncommitted;
 use super::git::{Git, GitError};
 use super::repository::Repository;
 use super::usable::{registered, trusted};
+use super::view::settle;
 use crate::ids::WorktreeName;
 use crate::workspace::Workspace;
 
@@ -57,6 +58,7 @@ fn parsed(name: &str) -> Option<WorktreeName> {
 
 /// How the worktree of that name stands, whether or not there is one.
 pub fn state(workspace: &Workspace, name: &WorktreeName) -> State {
+    let untaken = settle(workspace, name).err();
     let outside = Git::in_workspace(workspace.root());
     let (ahead, behind) = distance(&outside, name)
         .map_or((None, None), |(ahead, behind)| (Some(ahead), Some(behind)));
@@ -68,7 +70,7 @@ pub fn state(workspace: &Workspace, name: &WorktreeName) -> State {
     let problem = match (registered(workspace, name), &changes) {
         (Err(why), _) => Some(why),
         (Ok(_), Some(Err(error))) => Some(error.to_string()),
-        (Ok(_), _) => None,
+        (Ok(_), _) => untaken,
     };
     State {
         name: name.clone(),

@@ -10,6 +10,7 @@ pub mod exclude;
 mod found;
 pub mod git;
 mod holdings;
+mod index;
 pub mod leftovers;
 pub mod list;
 mod merge;
@@ -18,6 +19,7 @@ mod repository;
 pub mod snapshot;
 pub mod summary;
 pub mod usable;
+pub mod view;
 
 pub use apply::{MergeError, Merged, merge};
 pub use create::{CreateError, Created, create};

@@ -11,6 +11,7 @@ use super::git::{CHECKOUT, Git};
 use super::holdings::holdings;
 use super::repository::{Registration, Repository};
 use super::usable::trusted;
+use super::view;
 use crate::ids::WorktreeName;
 use crate::store::fault::{self, Point};
 use crate::workspace::Workspace;
@@ -44,7 +45,10 @@ pub fn remove(
 ) -> Result<Vec<String>, RemoveError> {
     let refused = |why: String| RemoveError::refused(name, why);
     let found = find(workspace, name).map_err(refused)?;
-    let lost = lost(workspace, name, &found);
+    // First: it takes over what can be, so that git compares with what is there.
+    let in_view = view::held(workspace, name);
+    let mut lost = lost(workspace, name, &found);
+    lost.extend(in_view);
     if !(lost.is_empty() || discard) {
         return Err(refused(format!(
             "it has {}; commit what is wanted on branch {}, or give --discard-changes to lose it",
@@ -86,7 +90,7 @@ fn find(workspace: &Workspace, name: &WorktreeName) -> Result<Found, String> {
     }
     let registration = registration(workspace, name)
         .map_err(|error| format!("git's worktrees cannot be read ({error})"))?;
-    if !has_directory && registration.is_none() {
+    if !has_directory && registration.is_none() && !workspace.git_view(name).exists() {
         return Err("there is none; `lead worktree list` shows what there is".to_owned());
     }
     if path.join(".git").is_dir() {
@@ -160,6 +164,14 @@ fn take_away(workspace: &Workspace, name: &WorktreeName, found: &Found) -> Resul
             ))
         })?;
     }
+    view::forget(workspace, name).map_err(|error| {
+        RemoveError::Partial(format!(
+            "Partial operation: the files of worktree {name} are gone, but not what was kept of its view ({error}). What exists:\n\
+             - files in {}\n- its registration with git\n- the branch {branch}\n\
+             Mend what stood in the way, then run `lead worktree remove {name} --discard-changes` again.",
+            workspace.git_view(name).display()
+        ))
+    })?;
     fault::here(Point::WorktreeEmptied);
     if found.registration.is_none() {
         return Ok(());

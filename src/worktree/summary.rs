@@ -5,6 +5,7 @@ use std::path::Path;
 use super::changes::uncommitted;
 use super::git::{Git, GitError};
 use super::usable::registered;
+use super::view::settle;
 use crate::ids::WorktreeName;
 use crate::workspace::Workspace;
 
@@ -20,11 +21,17 @@ pub fn summary(workspace: &Workspace, name: &WorktreeName) -> Option<String> {
     if std::fs::symlink_metadata(&path).is_err() {
         return None;
     }
+    let untaken = settle(workspace, name).err();
     let told = registered(workspace, name).and_then(|(repository, registration)| {
         let inside = Git::in_worktree(&repository, &registration, &path);
         told(workspace.root(), name, &inside).map_err(|error| format!("worktree {name}: {error}"))
     });
-    Some(told.unwrap_or_else(|why| why))
+    let mut told = told.unwrap_or_else(|why| why);
+    if let Some(untaken) = untaken {
+        told.push('\n');
+        told.push_str(&untaken);
+    }
+    Some(told)
 }
 
 fn told(root: &Path, name: &WorktreeName, inside: &Git) -> Result<String, GitError> {

@@ -1,12 +1,16 @@
 //! Whether a bound worktree can be worked in.
 
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::git::Git;
 use super::repository::{Registration, Repository, gitdir_line, join, pointer};
 use crate::ids::WorktreeName;
 use crate::workspace::Workspace;
+
+/// How deep a worktree's git directory is looked into.
+const MAX_DEPTH: usize = 16;
 
 /// `Err` says in words why not: not registered, wrong branch, missing directory, changed `.git` file.
 ///
@@ -57,6 +61,7 @@ pub(super) fn trusted(
         })?;
     check_pointers(&repository, &registration, &path).map_err(fail)?;
     check_settings(&repository, &registration).map_err(fail)?;
+    check_plain(&registration.git_dir, MAX_DEPTH).map_err(fail)?;
     Ok((repository, registration))
 }
 
@@ -145,6 +150,34 @@ fn check_settings(repository: &Repository, registration: &Registration) -> Resul
             file.display()
         )),
     }
+}
+
+/// An agent can write there, and git would write through a link of its: into the log of a head, over an index.
+fn check_plain(dir: &Path, depth: usize) -> Result<(), String> {
+    let unreadable = |error: io::Error| format!("its git directory cannot be read ({error})");
+    for entry in std::fs::read_dir(dir).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let kind = match entry.file_type() {
+            Ok(kind) => kind,
+            // A lock of git's that was there for a moment.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(unreadable(error)),
+        };
+        let what = match (kind.is_symlink(), kind.is_fifo()) {
+            (true, _) => "a symbolic link, which is not followed",
+            (_, true) => "a FIFO",
+            (false, false) if kind.is_dir() && depth > 0 => {
+                check_plain(&entry.path(), depth - 1)?;
+                continue;
+            }
+            (false, false) => continue,
+        };
+        return Err(format!(
+            "its git directory was changed: {} is {what}; remove it",
+            entry.path().display()
+        ));
+    }
+    Ok(())
 }
 
 fn same_place(left: &Path, right: &Path) -> bool {
