@@ -40,10 +40,8 @@ impl Board {
         };
         let mut known = self.known();
         let keys: Vec<Key> = writes.iter().map(|write| Key::of(&write.new.id)).collect();
-        let lock_path = self.workspace.board_lock();
-        known
-            .mark(Mark::tasks(keys.clone(), by))
-            .write(lock.file(), &lock_path)?;
+        known.tell_found(&keys)?;
+        known.write_mark(lock.file(), Mark::tasks(keys.clone(), by))?;
         fault::here(Point::BoardMarked);
         for (nr, write) in writes.iter().enumerate() {
             if let Err(error) = self.write(write) {

@@ -188,6 +188,16 @@ impl Index {
         true
     }
 
+    /// The same for a task that has no dependencies, had none, and is not and was not completed: it changes nothing but
+    /// itself, so that what the snapshot says of it need not be read.
+    pub(super) fn put_alone(&mut self, key: Key, summary: Summary) {
+        if self.base.is_none() || self.tasks.contains_key(&key) {
+            self.put(key, Some(summary));
+        } else {
+            self.enter(key, Known { summary, open: 0 });
+        }
+    }
+
     /// A snapshot of it, which holds what the journal tells up to `reach`; `None` for a board too large for one.
     pub(super) fn encode(&mut self, reach: Reach) -> Option<Vec<u8>> {
         self.take_all();
@@ -227,7 +237,9 @@ impl Index {
                 Bound::Unbounded,
             );
             let known = self.ready.range(behind).next().copied();
-            match self.base.as_mut().and_then(Base::next_ready) {
+            let tasks = &self.tasks;
+            let next = self.base.as_mut().and_then(|base| base.next_ready(tasks));
+            match next {
                 Some(next) if known.is_none_or(|known| next < known) => self.take(next.key),
                 _ => return known,
             }
@@ -255,7 +267,9 @@ impl Index {
             if !record.dependents.is_empty() {
                 self.dependents.insert(key, record.dependents);
             }
-            if let Some((summary, open)) = record.task {
+            if let Some((summary, open)) = record.task
+                && !self.tasks.contains_key(&key)
+            {
                 self.enter(key, Known { summary, open });
             }
         }
@@ -367,8 +381,8 @@ impl Base {
         })
     }
 
-    /// The first ready task of the snapshot whose block was not taken in.
-    fn next_ready(&mut self) -> Option<Place> {
+    /// The first ready task of the snapshot that is not among `known`.
+    fn next_ready(&mut self, known: &HashMap<Key, Known>) -> Option<Place> {
         while !self.is_broken && self.ready_at < self.snapshot.ready {
             let Some(next) = self.ready.as_slice().first().copied() else {
                 match self.snapshot.ready_from(self.ready_at) {
@@ -377,7 +391,7 @@ impl Base {
                 }
                 continue;
             };
-            if !self.is_taken(self.snapshot.block_of(next.key)) {
+            if !known.contains_key(&next.key) && !self.is_taken(self.snapshot.block_of(next.key)) {
                 return Some(next);
             }
             self.ready.next();

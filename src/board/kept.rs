@@ -277,13 +277,15 @@ impl Board {
     pub(super) fn take_file_lock(&self) -> Result<(), BoardError> {
         let path = self.workspace.board_lock();
         let kept = self.kept_file().take();
+        let before = kept.clone();
         let lock = match kept {
             Some(file) => FileLock::exclusive_again(file, &path, LOCK_WAIT)?,
             None => FileLock::exclusive(&path, LOCK_WAIT)?,
         };
+        let is_other = before.is_none_or(|before| !lock.is_on(&before));
         *self.kept_file() = Some(lock.kept());
         let mut known = self.known();
-        let told = known.enter(lock.file())?;
+        let told = known.enter(lock.file(), is_other)?;
         if known.is_any_ready(&told) {
             self.ring(known.journal.seq());
         }

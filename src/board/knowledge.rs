@@ -20,7 +20,7 @@ use super::summary::{Key, Summary};
 use super::{BoardError, Task};
 use crate::clock;
 use crate::ids::TaskId;
-use crate::store::read::open_plain;
+use crate::store::read::{open_dir, open_plain};
 use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
 
@@ -37,7 +37,11 @@ const TASKS_PER_LINE: u64 = 128;
 #[derive(Debug)]
 pub(super) struct Knowledge {
     workspace: Workspace,
+    pid: u32,
     dir: PathBuf,
+    /// The same, open, for as long as it holds the lock file that was locked last.
+    open_dir: Option<File>,
+    lock_path: PathBuf,
     index: Index,
     pub(super) journal: Journal,
     looks: HashMap<Key, Look>,
@@ -60,7 +64,10 @@ struct Untold {
 impl Knowledge {
     pub(super) fn new(workspace: Workspace) -> Self {
         Self {
+            pid: std::process::id(),
             dir: workspace.tasks_dir(),
+            open_dir: None,
+            lock_path: workspace.board_lock(),
             journal: Journal::new(workspace.journal()),
             index: Index::default(),
             looks: HashMap::new(),
@@ -104,11 +111,18 @@ impl Knowledge {
 
     /// Catches up under the board's lock, and tells everybody what nobody told: the change of a process that was killed
     /// before it could, and what was changed by hand. Answers with the tasks so told.
-    pub(super) fn enter(&mut self, lock: &File) -> Result<Vec<Key>, BoardError> {
-        let path = self.workspace.board_lock();
-        let mark = Mark::read(lock, &path)?;
+    ///
+    /// `is_other`: it is not the lock file of the last time.
+    pub(super) fn enter(&mut self, lock: &File, is_other: bool) -> Result<Vec<Key>, BoardError> {
+        if is_other {
+            self.open_dir = None;
+        }
+        let mark = Mark::read(lock, &self.lock_path)?;
         let cold = self.next_look.is_none();
-        self.stamp = scan::stamp(&self.dir)?;
+        if self.open_dir.is_none() {
+            self.open_dir = open_dir(&self.dir)?;
+        }
+        self.stamp = self.look_at_dir()?;
         self.saved = mark.index;
         let moved = mark.stamp != self.stamp;
         let calm = !moved && mark.dirty == Dirty::Clean;
@@ -151,9 +165,27 @@ impl Knowledge {
 
     /// Records that all changes are told, and how the directory looks now.
     pub(super) fn write_clean_mark(&mut self, lock: &File) -> Result<(), StoreError> {
-        self.stamp = scan::stamp(&self.dir)?;
-        self.mark(Dirty::Clean)
-            .write(lock, &self.workspace.board_lock())
+        self.stamp = self.look_at_dir()?;
+        self.write_mark(lock, Dirty::Clean)
+    }
+
+    /// See [`Mark::stamp`].
+    fn look_at_dir(&self) -> Result<Option<u64>, StoreError> {
+        match &self.open_dir {
+            Some(dir) => scan::stamp_of(dir).map_err(StoreError::of("look at", &self.dir)),
+            None => Ok(None),
+        }
+    }
+
+    /// Records which tasks may differ from what is told.
+    pub(super) fn write_mark(&self, lock: &File, dirty: Dirty) -> Result<(), StoreError> {
+        let mark = Mark {
+            dirty,
+            index: self.saved,
+            seq: self.journal.seq(),
+            stamp: self.stamp,
+        };
+        mark.write(lock, &self.lock_path, self.pid)
     }
 
     /// Writes `.index` if the journal has grown much since. Only under the lock, with the change in hand still marked.
@@ -163,16 +195,6 @@ impl Knowledge {
             && self.is_worth_saving()
         {
             self.save();
-        }
-    }
-
-    /// The record for `.lock`.
-    pub(super) fn mark(&self, dirty: Dirty) -> Mark {
-        Mark {
-            dirty,
-            index: self.saved,
-            seq: self.journal.seq(),
-            stamp: self.stamp,
         }
     }
 
@@ -228,9 +250,8 @@ impl Knowledge {
 
     /// The record in `.lock` for whoever does not hold it; `None` if it cannot be read.
     fn read_mark(&self) -> Option<Mark> {
-        let path = self.workspace.board_lock();
-        let file = open_plain(&path).ok()??;
-        Mark::read(&file, &path).ok()
+        let file = open_plain(&self.lock_path).ok()??;
+        Mark::read(&file, &self.lock_path).ok()
     }
 
     /// Starts from the snapshot and the journal's tail, if nothing speaks against it: no change is under way, nobody put
@@ -297,14 +318,19 @@ impl Knowledge {
     }
 
     fn apply(&mut self, line: Told) {
-        match line {
+        let key = match line {
             Told::Task(key, summary) => {
                 self.index.put(key, summary);
-                self.looks.remove(&key);
-                self.untold.remove(&key);
+                key
             }
-            Told::Rescan => self.next_look = Some(clock::instant()),
-        }
+            Told::Alone(key, summary) => {
+                self.index.put_alone(key, summary);
+                key
+            }
+            Told::Rescan => return self.next_look = Some(clock::instant()),
+        };
+        self.looks.remove(&key);
+        self.untold.remove(&key);
     }
 
     /// Reads every file that looks different from when it was last read.
@@ -377,6 +403,14 @@ impl Knowledge {
             });
             untold.subject = subject.cloned();
         }
+    }
+
+    /// Tells how `keys` were found, if not as the journal has it: the line of a change goes on from what was told before.
+    pub(super) fn tell_found(&mut self, keys: &[Key]) -> Result<(), StoreError> {
+        if !self.untold.is_empty() {
+            self.tell(OUTSIDE, |key| keys.contains(&key))?;
+        }
+        Ok(())
     }
 
     /// Appends lines for the untold changes that `which` names.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::summary::{Key, Summary};
 use super::{Status, Task, Verified};
@@ -24,6 +25,8 @@ pub(super) type Change = (&'static str, Value, Value);
 pub(super) enum Told {
     /// A task is now as summarised; `None`: its file is gone.
     Task(Key, Option<Summary>),
+    /// The same of one that waits for nobody and has changed nothing for those that wait for it.
+    Alone(Key, Summary),
     /// More changed than could be named: look at all files.
     Rescan,
 }
@@ -81,6 +84,8 @@ pub(super) struct Read<'a> {
     pub(super) seq: u64,
     #[serde(default, borrow)]
     task: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    change: Option<&'a RawValue>,
     #[serde(default, borrow)]
     status: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -190,6 +195,7 @@ impl<'a> Note<'a> {
 
 impl Read<'_> {
     pub(super) fn told(self) -> Told {
+        let is_alone = self.is_alone();
         let key = self
             .task
             .and_then(|text| TaskId::parse(&text).ok())
@@ -213,7 +219,21 @@ impl Read<'_> {
             created_ms: self.created_at.map_or(0, Timestamp::as_ms),
             order: self.order,
         };
-        Told::Task(key, Some(summary))
+        if is_alone {
+            Told::Alone(key, summary)
+        } else {
+            Told::Task(key, Some(summary))
+        }
+    }
+
+    /// Whether the task was there before, has no dependencies and had none, and is not and was not completed. `false` too
+    /// where a text only looks as if.
+    fn is_alone(&self) -> bool {
+        const SPEAK_AGAINST: [&str; 3] = ["\"blockedBy\"", "\"completed\"", "\"damaged\""];
+        let change = self.change.map_or("", RawValue::get);
+        self.blocked_by.is_empty()
+            && change.starts_with("{\"status\":{\"old\":\"")
+            && SPEAK_AGAINST.iter().all(|text| !change.contains(text))
     }
 }
 

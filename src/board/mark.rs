@@ -53,8 +53,9 @@ impl Mark {
         Ok(Self::parse(str::from_utf8(&bytes[..got]).unwrap_or("")))
     }
 
-    pub(super) fn write(&self, file: &File, path: &Path) -> Result<(), StoreError> {
-        let record = self.to_bytes(std::process::id());
+    /// Writes the record for the process `pid`.
+    pub(super) fn write(&self, file: &File, path: &Path, pid: u32) -> Result<(), StoreError> {
+        let record = self.to_bytes(pid);
         let written = file
             .write_at(&record, 0)
             .map_err(StoreError::of("write", path))?;

@@ -1,6 +1,6 @@
 //! Looking at all files of `.tasks` at once: for whoever starts cold, and to see changes that no journal tells of.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -75,6 +75,12 @@ pub(super) fn stamp(dir: &Path) -> Result<Option<u64>, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::new("look at", dir, error)),
     }
+}
+
+/// The same of a directory that is open; `None` if it was removed.
+pub(super) fn stamp_of(dir: &File) -> io::Result<Option<u64>> {
+    let found = dir.metadata()?;
+    Ok((found.nlink() > 0).then(|| nanoseconds(found.mtime(), found.mtime_nsec())))
 }
 
 /// How a task file looked when it was last read. No field alone is enough: inodes are used again at once, and a quick

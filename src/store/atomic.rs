@@ -1,17 +1,16 @@
 //! The only caller of rename and sync: whole files, old or new, never mixed.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
 use nix::unistd::AccessFlags;
 use tempfile::NamedTempFile;
 
 use super::fault::{self, Point};
-use super::{Durability, StoreError};
+use super::{Durability, StoreError, read};
 
 /// Makes `dir` and its missing parents, 0700.
 ///
@@ -180,23 +179,12 @@ impl<'a> Parent<'a> {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this file owns syncing, and opens nothing but a directory"
-)]
 fn open_dir(dir: &Path) -> Result<File, StoreError> {
-    let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .custom_flags((OFlag::O_DIRECTORY | OFlag::O_NONBLOCK).bits());
-    let opened = match options.open(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            ensure_dir(dir)?;
-            options.open(dir)
-        }
-        opened => opened,
-    };
-    opened.map_err(StoreError::of("open", dir))
+    if let Some(opened) = read::open_dir(dir)? {
+        return Ok(opened);
+    }
+    ensure_dir(dir)?;
+    read::open_dir(dir)?.ok_or_else(|| StoreError::new("open", dir, io::ErrorKind::NotFound.into()))
 }
 
 /// The directory that holds `path`; the current one for a bare name.

@@ -10,13 +10,13 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
+use super::bounded::Bounded;
 use super::{Durability, StoreError, atomic, read};
 use crate::clock;
 
@@ -25,9 +25,6 @@ pub const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// How much of the system's table of locks is read, in bytes.
 const MAX_TABLE: u64 = 16 * 1024 * 1024;
-
-/// How often a contended lock is tried again at once, before a thread is spent on waiting for it.
-const YIELDS: u32 = 16;
 
 /// Why a lock was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -134,6 +131,11 @@ impl FileLock {
         Arc::clone(&self.file)
     }
 
+    /// Whether `file` is what is locked, and not another one of the same name.
+    pub fn is_on(&self, file: &Arc<LockFile>) -> bool {
+        Arc::ptr_eq(&self.file, file)
+    }
+
     /// Locks `path` if nobody holds it; `None` if somebody does.
     pub fn try_exclusive(path: &Path) -> Result<Option<Self>, LockError> {
         loop {
@@ -176,7 +178,7 @@ impl FileLock {
         path: &Path,
         deadline: Instant,
     ) -> Result<Option<Self>, LockError> {
-        if flock_soon(&file.file, path)? {
+        if flock_now(&file.file, path)? {
             Ok(Some(Self::on(file)))
         } else {
             wait_for(file, path, deadline)
@@ -405,41 +407,22 @@ fn flock_now(file: &File, path: &Path) -> Result<bool, LockError> {
     }
 }
 
-/// A few tries, each after letting others run: most locks here are held for microseconds.
-fn flock_soon(file: &File, path: &Path) -> Result<bool, LockError> {
-    for _ in 0..YIELDS {
-        if flock_now(file, path)? {
-            return Ok(true);
-        }
-        thread::yield_now();
-    }
-    flock_now(file, path)
-}
-
 /// Waits in the kernel's queue until `deadline`; `None` if it passes first.
-///
-/// flock has no timeout, so a thread of its own waits. If it gets the lock after the deadline, nobody receives it, and
-/// its drop unlocks.
 fn wait_for(
     file: Arc<LockFile>,
     path: &Path,
     deadline: Instant,
 ) -> Result<Option<FileLock>, LockError> {
-    let (send, receive) = mpsc::sync_channel(1);
-    let waiter = thread::Builder::new()
-        .name("lock-wait".to_owned())
-        .stack_size(128 * 1024)
-        .spawn(move || {
-            let taken = retrying(|| fs2::FileExt::lock_exclusive(&file.file));
-            send.send(taken.map(|()| FileLock::on(file))).ok();
-        });
-    if let Err(error) = waiter {
-        return Err(StoreError::new("start a thread to lock", path, error).into());
-    }
-    match receive.recv_timeout(deadline.saturating_duration_since(clock::instant())) {
-        Ok(Ok(lock)) => Ok(Some(lock)),
-        Ok(Err(error)) => Err(refused(path, error)),
-        Err(_) => Ok(None),
+    let wait = Bounded::until(deadline).map_err(StoreError::of("wait for the lock of", path))?;
+    loop {
+        match fs2::FileExt::lock_exclusive(&file.file) {
+            Ok(()) => return Ok(Some(FileLock::on(file))),
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                return Err(refused(path, error));
+            }
+            Err(_) if wait.is_over() => return Ok(None),
+            Err(_) => {}
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod atomic;
 pub mod beneath;
+mod bounded;
 pub mod disk;
 mod error;
 pub(crate) mod fault;

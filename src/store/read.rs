@@ -90,6 +90,19 @@ pub fn open_to_change(path: &Path) -> Result<Option<File>, ReadError> {
     Ok(found.map(|(file, _)| file))
 }
 
+/// Opens the directory at `path`; `None` if there is none.
+pub fn open_dir(path: &Path) -> Result<Option<File>, StoreError> {
+    let mut options = OpenOptions::new();
+    let flags = OFlag::O_DIRECTORY | OFlag::O_NONBLOCK;
+    options.read(true).custom_flags(flags.bits());
+    #[expect(clippy::disallowed_methods, reason = "this file owns opening")]
+    match options.open(path) {
+        Ok(dir) => Ok(Some(dir)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::new("open", path, error)),
+    }
+}
+
 /// Opens `path` for writing, made 0600 if it is missing; only a plain file is taken, and it is not cut.
 pub fn make_plain(path: &Path) -> Result<File, ReadError> {
     let mut options = OpenOptions::new();

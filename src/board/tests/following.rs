@@ -158,7 +158,7 @@ fn killed_in_mid_change(root: &Path, nr: u32) {
     let lock = FileLock::exclusive(&at(root, ".lock"), LOCK_WAIT).unwrap();
     let mut mark = Mark::read(lock.file(), &at(root, ".lock")).unwrap();
     mark.dirty = Dirty::Tasks(vec![Key::of(&id(nr))], "alice".to_owned());
-    mark.write(lock.file(), &at(root, ".lock")).unwrap();
+    mark.write(lock.file(), &at(root, ".lock"), 1).unwrap();
     replace(root, nr, "\"pending\"", "\"completed\"");
     std::fs::write(at(root, ".task_00000001.json.Ab3xYz.tmp"), "half").unwrap();
 }

@@ -93,6 +93,17 @@ fn a_file_put_there_by_hand_is_seen_by_the_next_cold_process() {
     assert_eq!(offered_cold(root.path()), truth(root.path()));
 }
 
+/// Whoever follows by the journal alone must not think that those who wait for it may still begin.
+#[test]
+fn a_change_by_hand_is_told_before_the_change_that_found_it() {
+    let root = filled();
+    edit(root.path(), 8, "\"completed\"", "\"pending\"");
+    edit(root.path(), 8, "\"owner\": \"bob\"", "\"owner\": null");
+    claim(&board(root.path()), 8, "dave").unwrap();
+    assert!(!truth(root.path()).contains(&id(9)));
+    assert_eq!(offered_cold(root.path()), truth(root.path()));
+}
+
 type Harm = (String, Box<dyn Fn(&Path)>);
 
 fn harms() -> Vec<Harm> {

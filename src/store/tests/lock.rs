@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::eventually;
 use crate::store::lock::{
     FileLock, LockError, holder_in_table, holder_pid, is_held, pid_in_text, wait_until_free,
 };
@@ -30,8 +29,7 @@ fn the_error_of_a_bounded_wait_names_file_and_holder() {
         );
     }
     drop(held);
-    // The thread that waited in vain lets go of what it gets too late.
-    eventually("free", || !is_held(&path).unwrap());
+    assert!(!is_held(&path).unwrap());
     drop(FileLock::exclusive(&path, LONG).unwrap());
 }
 
@@ -55,6 +53,33 @@ fn many_waiters_all_get_their_turn() {
         }
     });
     assert_eq!(turns.into_inner(), 320);
+}
+
+#[test]
+fn each_waiter_waits_for_as_long_as_it_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(".lock");
+    let held = FileLock::exclusive(&path, LONG).unwrap();
+    std::thread::scope(|scope| {
+        let patient = scope.spawn(|| FileLock::exclusive(&path, LONG).is_ok());
+        let waiters: Vec<_> = (0..8)
+            .map(|nr| {
+                let path = &path;
+                scope.spawn(move || {
+                    let wait = SHORT * (8 - nr);
+                    let begin = std::time::Instant::now();
+                    let error = FileLock::exclusive(path, wait).unwrap_err();
+                    assert!(matches!(error, LockError::Busy { .. }), "{error}");
+                    assert!(begin.elapsed() >= wait);
+                })
+            })
+            .collect();
+        for waiter in waiters {
+            waiter.join().unwrap();
+        }
+        drop(held);
+        assert!(patient.join().unwrap());
+    });
 }
 
 #[test]
