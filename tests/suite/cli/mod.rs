@@ -9,6 +9,7 @@ mod doctor;
 mod editing;
 mod first_steps;
 mod guide;
+mod harmless;
 mod headless;
 mod log;
 mod mail_verbs;
