@@ -12,6 +12,7 @@ use crate::findings::{self, Fate, Ground, Left};
 use crate::ids::AgentName;
 use crate::request::{Record, RequestKind, RequestStatus};
 use crate::team::{Member, Presence};
+use crate::worktree;
 
 fn by_person(member: &Member) -> bool {
     member.started_by.as_ref() == Some(&AgentName::user())
@@ -24,9 +25,13 @@ impl Session {
         let mut account = Account {
             mail: self.mind.waiting.len(),
             damaged: findings::damaged(self.files.books(), &ground)?,
-            worktrees: findings::worktrees(self.files.books(), &ground)
+            worktrees: worktree::view::settle_all(&self.files.workspace)
                 .into_iter()
-                .map(|found| found.detail)
+                .chain(
+                    findings::worktrees(self.files.books(), &ground)
+                        .into_iter()
+                        .map(|found| found.detail),
+                )
                 .collect(),
             ..Account::default()
         };

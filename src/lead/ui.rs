@@ -187,7 +187,8 @@ pub struct Account {
     pub open: Vec<(TaskId, String)>,
     /// How many open tasks there are besides.
     pub more_open: usize,
-    /// Worktrees that an open task cannot be done in, and those to which no task is bound; what is wrong with each.
+    /// Worktrees that an open task cannot be done in, those to which no task is bound, and those whose work was not taken
+    /// over; what is wrong with each.
     pub worktrees: Vec<String>,
     /// Damaged files of the board.
     pub damaged: Vec<String>,

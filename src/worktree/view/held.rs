@@ -2,12 +2,12 @@
 
 use std::io;
 
+use super::place::Place;
 use super::refs;
 use super::settle::settle;
 use crate::ids::WorktreeName;
 use crate::workspace::Workspace;
 use crate::worktree::git::Git;
-use crate::worktree::repository::Repository;
 
 /// How many references are named.
 const NAMED: usize = 5;
@@ -39,20 +39,11 @@ pub(in crate::worktree) fn held(workspace: &Workspace, name: &WorktreeName) -> O
 
 /// The agent's own references that lead to what no branch or tag of the repository has, each with its id.
 fn in_order(workspace: &Workspace, name: &WorktreeName) -> Result<Vec<String>, String> {
-    let home = workspace.git_view(name);
-    let unreadable = |error: io::Error| format!("it cannot be read: {error}");
-    let repository = Repository::around(workspace.root()).map_err(unreadable)?;
-    let repository = repository.ok_or("the workspace is not in a git checkout any more")?;
-    let view = refs::read(&home.join("view")).map_err(unreadable)?;
-    let branch = format!("refs/heads/{}", name.branch());
-    if let Err(why) = settle(workspace, name) {
-        let real = refs::lookup(&repository.common, &branch).map_err(unreadable)?;
-        if view.get(&branch) != real.as_ref() {
-            return Err(why);
-        }
-    }
-    let noted = refs::noted(&home).map_err(unreadable)?;
-    let git = Git::in_repository(&repository.common);
+    settle(workspace, name)?;
+    let place = Place::find(workspace, name)?;
+    let view = refs::read(&place.view())
+        .map_err(|error| format!("its references cannot be read: {error}"))?;
+    let (branch, noted, git) = (place.branch(), place.noted()?, place.git());
     let own = view
         .iter()
         .filter(|(reference, id)| **reference != branch && noted.get(*reference) != Some(*id))

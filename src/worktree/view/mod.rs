@@ -22,6 +22,7 @@ mod held;
 mod objects;
 mod open;
 mod place;
+mod refresh;
 mod refs;
 mod settle;
 mod stamp;

@@ -1,6 +1,7 @@
 //! Where the parts of a view are.
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use crate::ids::WorktreeName;
 use crate::store::lock::{FileLock, LOCK_WAIT};
@@ -8,26 +9,22 @@ use crate::store::read::read_plain;
 use crate::store::{Durability, atomic};
 use crate::workspace::Workspace;
 use crate::worktree::git::Git;
-use crate::worktree::usable::trusted;
+use crate::worktree::repository::Repository;
 
 use super::refs::{self, Refs};
+use super::stamp::Stamp;
 
 /// The largest note that is read, in bytes.
 const MAX_NOTE: u64 = 512 * 1024 * 1024;
-
-/// Files of the repository of which a view has copies: as they are at the beginning of each call.
-const COPIES: [&str; 3] = ["HEAD", "config", "shallow"];
 
 /// The view of one worktree, and the repository that it is a view of. All paths are absolute and hold no link.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) name: WorktreeName,
-    /// The checkout.
-    pub(super) checkout: PathBuf,
     /// The repository's git directory.
     pub(super) common: PathBuf,
-    /// The worktree's own part of it.
-    pub(super) admin: PathBuf,
+    /// The worktree's own part of it, as far as it is registered; not to be trusted.
+    pub(super) admin: Option<PathBuf>,
     /// Where the view and what is noted of it is kept.
     pub(super) home: PathBuf,
 }
@@ -36,28 +33,19 @@ pub(super) struct Place {
 pub(super) struct Turn(#[expect(dead_code, reason = "held until dropped")] FileLock);
 
 impl Place {
-    /// `Err` says in words why the worktree cannot be trusted.
+    /// Whatever state the worktree is in; `Err` says in words why the repository cannot be read.
     pub(super) fn find(workspace: &Workspace, name: &WorktreeName) -> Result<Self, String> {
-        let (repository, registration) = trusted(workspace, name)?;
-        let resolved = |path: &Path| {
-            path.canonicalize()
-                .map_err(|error| format!("{} cannot be resolved ({error})", path.display()))
-        };
-        let (common, admin) = (
-            resolved(&repository.common)?,
-            resolved(&registration.git_dir)?,
-        );
-        if admin.parent() != Some(&common.join("worktrees")) {
-            return Err(format!(
-                "worktree {name} cannot be used: its git directory {} is somewhere else",
-                admin.display()
-            ));
-        }
+        let unreadable = |error: io::Error| format!("the repository cannot be read ({error})");
+        let root = workspace.root().canonicalize().map_err(unreadable)?;
+        let repository = Repository::around(&root)
+            .map_err(unreadable)?
+            .ok_or("the workspace is not in a git checkout any more")?;
+        let checkout = root.join(".worktrees").join(name.as_str());
+        let registration = repository.registration_of(&checkout).map_err(unreadable)?;
         Ok(Self {
             name: name.clone(),
-            checkout: resolved(&workspace.worktree(name))?,
-            common,
-            admin,
+            common: repository.common.canonicalize().map_err(unreadable)?,
+            admin: registration.and_then(|found| found.git_dir.canonicalize().ok()),
             home: workspace.git_view(name),
         })
     }
@@ -80,16 +68,11 @@ impl Place {
 
     /// git in the repository; never in the view, in which an agent writes.
     pub(super) fn git(&self) -> Git {
-        Git::in_repository(&self.common)
+        Git::in_repository(&self.common).with("GIT_NO_LAZY_FETCH", "1")
     }
 
     pub(super) fn branch(&self) -> String {
         format!("refs/heads/{}", self.name.branch())
-    }
-
-    /// The repository's files that the view has copies of, each with its name in there.
-    pub(super) fn copies(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
-        COPIES.iter().map(|name| (*name, self.common.join(name)))
     }
 
     /// The references as they were when view and repository were last brought together.
@@ -114,5 +97,19 @@ impl Place {
     ) -> Result<(), String> {
         atomic::replace(&self.home.join(name), bytes, durability)
             .map_err(|error| format!("{error}: {}", error.source))
+    }
+
+    /// What was noted under `name` by [`Self::note_look`].
+    pub(super) fn noted_look(&self, name: &str) -> Result<Stamp, String> {
+        let text = self.note(name)?;
+        Ok(text
+            .and_then(|text| String::from_utf8(text).ok())
+            .filter(|text| !text.is_empty()))
+    }
+
+    /// Keeps how all looked at the last look; lost, it is looked at once more.
+    pub(super) fn note_look(&self, name: &str, look: Stamp) -> Result<(), String> {
+        let text = look.unwrap_or_default();
+        self.put(name, text.as_bytes(), Durability::Process)
     }
 }

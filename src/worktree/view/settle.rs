@@ -3,13 +3,14 @@
 //! Killed in between, it is done again by the next that looks: objects are received once more, which changes nothing, and
 //! a branch that has moved already is noted.
 
+use std::path::PathBuf;
+
 use super::objects::{self, Fresh, Received};
 use super::place::{Place, Turn};
 use super::refs;
 use super::stamp::{Stamp, stamp};
 use super::step::{Step, step};
 use crate::ids::WorktreeName;
-use crate::store::Durability;
 use crate::store::fault::{self, Point};
 use crate::workspace::Workspace;
 use crate::worktree::git::{CHECKOUT, GitError};
@@ -18,7 +19,8 @@ use crate::worktree::list::names;
 /// Brings the repository's `wt/<name>` to where the agent's own view has it, with all objects of the view. Cheap if
 /// nothing was done there; nothing at all if there is no view.
 ///
-/// `Err` says in words what was not taken over and what to do; branch and view are as they were.
+/// The worktree itself may be in any state, or gone. `Err` says in words what was not taken over and what to do; branch and
+/// view are as they were.
 pub fn settle(workspace: &Workspace, name: &WorktreeName) -> Result<(), String> {
     if !workspace.git_view(name).join("view").is_dir() {
         return Ok(());
@@ -40,7 +42,7 @@ pub fn settle_all(workspace: &Workspace) -> Vec<String> {
 /// The same for whoever has the turn.
 pub(super) fn take_over(place: &Place, _turn: &Turn) -> Result<(), String> {
     let now = look(place);
-    if now.is_some() && now == noted_look(place)? {
+    if now.is_some() && now == place.noted_look("settled")? {
         return Ok(());
     }
     let received = objects::received(place)?;
@@ -54,7 +56,7 @@ pub(super) fn take_over(place: &Place, _turn: &Turn) -> Result<(), String> {
         tracing::warn!(worktree = %place.name, "{why}");
         return done;
     }
-    note_look(place, now)
+    place.note_look("settled", now)
 }
 
 fn objects_and_branch(place: &Place, mut received: Received) -> Result<(), String> {
@@ -158,22 +160,9 @@ fn refused(place: &Place, why: &str) -> String {
 /// to objects.
 fn look(place: &Place) -> Stamp {
     let view = place.view();
-    stamp(
-        &[place.admin.clone(), view.clone()],
-        &[view.join("refs"), place.admin.join("refs")],
-    )
-}
-
-fn noted_look(place: &Place) -> Result<Stamp, String> {
-    let text = place.note("settled")?;
-    Ok(text.and_then(|text| String::from_utf8(text).ok()))
-}
-
-fn note_look(place: &Place, look: Stamp) -> Result<(), String> {
-    // Lost, it is looked at once more.
-    place.put(
-        "settled",
-        look.unwrap_or_default().as_bytes(),
-        Durability::Process,
-    )
+    let admin = place.admin.iter();
+    let refs = admin.clone().map(|admin| admin.join("refs"));
+    let files: Vec<PathBuf> = admin.cloned().chain([view.clone()]).collect();
+    let trees: Vec<PathBuf> = refs.chain([view.join("refs")]).collect();
+    stamp(&files, &trees)
 }

@@ -1,5 +1,6 @@
 //! What an agent may have left in its worktree decides nothing about what git runs for the lead.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use pitcrew::worktree;
@@ -15,6 +16,11 @@ fn nothing_runs(root: &Path, planted: &Path) {
     drop(worktree::summary(&space, &w));
     drop(worktree::difference(&space, &w));
     drop(worktree::usable(&space, &w));
+    drop(worktree::view::settle(&space, &w));
+    if let Ok(Some(left)) = worktree::leftovers(&space, &w) {
+        drop(left.commit("left"));
+    }
+    drop(worktree::bring(&space, &w, &w));
     drop(worktree::remove(&space, &w, false));
     drop(worktree::merge(&space, &w));
     assert!(!planted.exists(), "a planted program ran");
@@ -137,4 +143,44 @@ fn a_repository_inside_the_worktree_is_not_entered() {
     // Of the same length: git has to read it, through the filter, to see that it differs.
     put(&sub.join("file"), "two\n");
     nothing_runs(&root, &planted);
+}
+
+#[test]
+fn what_stands_in_a_worktrees_git_directory_is_neither_run_nor_followed() {
+    let programs: &[(&str, &str)] = &[
+        ("rebase-merge/git-rebase-todo", "exec touch 'PLANTED'\n"),
+        ("rebase-merge/head-name", "refs/heads/wt/w\n"),
+        ("sequencer/todo", "exec touch 'PLANTED'\n"),
+        ("hooks/post-checkout", "#!/bin/sh\ntouch 'PLANTED'\n"),
+        (
+            "hooks/reference-transaction",
+            "#!/bin/sh\ntouch 'PLANTED'\n",
+        ),
+        ("objects/info/alternates", "ELSEWHERE\n"),
+        ("info/attributes", "* filter=x diff=x merge=x\n"),
+        ("config", "[include]\n\tpath = ELSEWHERE\n"),
+    ];
+    let settings: &[(&str, &str)] = &[(
+        "config.worktree",
+        "[include]\n\tpath = ELSEWHERE\n[includeIf \"gitdir:**\"]\n\tpath = ELSEWHERE\n",
+    )];
+    for files in [programs, &programs[3..], settings] {
+        let scratch = Scratch::new();
+        let (root, path) = with_work(&scratch);
+        let (planted, evil) = (scratch.path().join("planted"), scratch.path().join("evil"));
+        put(&evil, &evil_config(&planted));
+        git(&root, &["config", "extensions.worktreeConfig", "true"]);
+        for (file, text) in files {
+            let place = root.join(".git/worktrees/w").join(file);
+            let text = text
+                .replace("PLANTED", &planted.to_string_lossy())
+                .replace("ELSEWHERE", &evil.to_string_lossy());
+            put(&place, &text);
+            std::fs::set_permissions(&place, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        put(&path.join(".gitattributes"), "* filter=x diff=x merge=x\n");
+        put(&path.join("a.txt"), "changed\n");
+        commit(&root, "ours.txt", "ours\n");
+        nothing_runs(&root, &planted);
+    }
 }
