@@ -39,10 +39,11 @@ fn it_is_in_use_until_the_round_ends() {
     let running = bed.start_lead(&goal(&model, &["--yes"]));
     let remove = ["worktree", "remove", "w", "--discard-changes"];
 
-    wait_until("ann works", DEADLINE, || {
-        (statuses(&bed) == ["in_progress"]).then_some(())
+    // Its task is claimed before its process is there.
+    wait_until("ann works there", DEADLINE, || {
+        let is_hers = statuses(&bed) == ["in_progress"] && listed(&bed)["inUseBy"] == "ann";
+        is_hers.then_some(())
     });
-    assert_eq!(listed(&bed)["inUseBy"], "ann");
     let said = bed.lead(&remove).expect_code(1).stderr;
     assert!(said.contains("bound to it and in progress"), "{said}");
 
