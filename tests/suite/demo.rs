@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{Bed, DEADLINE, facts};
 
 /// The longest the demo may take.
-const LIMIT: Duration = Duration::from_secs(15);
+const LIMIT: Duration = DEADLINE;
 
 fn project(bed: &Bed) -> PathBuf {
     let mut dirs: Vec<PathBuf> = std::fs::read_dir(bed.outside("tmp"))

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use crate::support::facts::send;
 use crate::support::job::{Job, bed_for, run};
 use crate::support::model_server::{Answer, Ask, ModelServer};
-use crate::support::wait_until;
+use crate::support::{DEADLINE, wait_until};
 
 #[test]
 fn twelve_tasks_on_four_teammates_over_either_protocol() {
@@ -72,11 +72,9 @@ fn a_teammate_killed_in_mid_task_costs_nothing() {
     ];
     let running = bed.start_lead(&args);
     let hangs = |ask: &Ask| ask.agent == "worker1" && ask.turn == 1;
-    wait_until(
-        "worker1 hangs in its second call",
-        Duration::from_secs(30),
-        || server.asks().iter().any(hangs).then_some(()),
-    );
+    wait_until("worker1 hangs in its second call", DEADLINE, || {
+        server.asks().iter().any(hangs).then_some(())
+    });
     let pid = bed.json(".team/state/members/worker1.json").unwrap()["pid"]
         .as_u64()
         .unwrap();

@@ -208,7 +208,7 @@ fn a_task_of_the_workspace_waits_for_the_merge_and_goes_on_at_once_after_it() {
         listed.contains("blocked: waits for wt/a to be merged"),
         "{listed}"
     );
-    let merged = std::time::Duration::from_secs(15);
+    let merged = std::time::Duration::from_secs(25);
     drop(bed.lead(&["worktree", "merge", "a"]).expect_code(0));
     // Well before the slow look of 30 s.
     wait_until("b is done", merged, || {

@@ -1,7 +1,5 @@
 //! `lead -p`: what goes where, the three formats, exit codes. And piped sessions, which print plainly.
 
-use std::time::Duration;
-
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -150,7 +148,7 @@ fn the_limit_on_time_ends_also_calls_that_hang() {
     let model = scripted(&bed, &hangs);
     let args = ["--output-format", "json", "--max-time", "1", "-p", "go"];
     let running = bed.start_lead(&[&["--model", &model], &args[..]].concat());
-    let done = running.wait(Duration::from_secs(30)).expect_code(3);
+    let done = running.wait(DEADLINE).expect_code(3);
     assert_eq!(done.json()["status"], "limit");
     bed.assert_no_process_left();
 }
@@ -166,7 +164,7 @@ fn a_signal_ends_the_run_with_its_code() {
             (session["status"] == "working").then_some(())
         });
         running.signal(signal);
-        let done = running.wait(Duration::from_secs(10)).expect_code(code);
+        let done = running.wait(DEADLINE).expect_code(code);
         assert_eq!(done.json()["status"], "interrupted");
         bed.assert_no_process_left();
     }

