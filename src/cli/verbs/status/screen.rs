@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
@@ -45,6 +46,8 @@ impl Screen {
         write(&mut text, DisableLineWrap);
         write(&mut text, cursor::Hide);
         shell::out(&text);
+        // From the first look for keys on, new sizes are told of: before the first picture is drawn.
+        event::poll(Duration::ZERO)?;
         std::thread::Builder::new()
             .name("keys".to_owned())
             .spawn(move || read_keys(&wake))?;
