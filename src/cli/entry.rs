@@ -67,6 +67,10 @@ pub(crate) fn lead(args: &[OsString]) -> Outcome {
         shell::stdout_is_terminal(),
     );
     let place = Place::find(cli.global.root.as_deref(), environment, style)?;
+    // The doctor tells of them among all else.
+    if !matches!(cli.verb, Some(Verb::Doctor { repair: false, .. })) {
+        place.refuse_links()?;
+    }
     let Some(verb) = cli.verb else {
         place.refuse_agents("lead")?;
         return session::run(&place, &cli.session);

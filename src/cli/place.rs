@@ -47,17 +47,26 @@ impl Place {
                 "{error}; a workspace is a directory; give an existing one with --root DIR"
             ))
         })?;
-        if let Some(dir) = workspace.linked_dir() {
-            return Err(Failure::usage(format!(
-                "{} is a symbolic link; the team's files are kept in the workspace itself; put a plain directory there",
-                dir.display()
-            )));
-        }
         Ok(Self {
             workspace,
             environment,
             style,
         })
+    }
+
+    /// Refuses a workspace where one of the team's directories is a link: what is kept there would be kept somewhere else.
+    pub fn refuse_links(&self) -> Result<(), Failure> {
+        self.link_in_words()
+            .map_or(Ok(()), |what| Err(Failure::usage(what)))
+    }
+
+    /// Says which of the team's directories is a link, if one is.
+    pub fn link_in_words(&self) -> Option<String> {
+        let dir = self.workspace.linked_dir()?;
+        Some(format!(
+            "{} is a symbolic link; the team's files are kept in the workspace itself; put a plain directory there",
+            dir.display()
+        ))
     }
 
     /// Refuses what changes something if this process was started by an agent's tool in this very workspace (SPEC §5.5), or

@@ -60,6 +60,7 @@ pub fn main(args: &[OsString]) -> Outcome {
     };
     harden::harden();
     let place = Place::find(args.root.as_deref(), Environment::read(), Style::default())?;
+    place.refuse_links()?;
     place.refuse_agents("teammate")?;
     let options = options(place, args)?;
     harden::set_process_name(options.name.as_str());

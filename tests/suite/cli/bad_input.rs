@@ -140,8 +140,21 @@ fn a_link_in_the_place_of_the_teams_directories_is_refused() {
             &["task", "add", "x"][..],
             &["-p", "go", "--model", "script:x"],
             &["status"],
+            &["doctor", "--repair"],
         ] {
             bed.lead(args).expect_usage_error("is a symbolic link");
+        }
+        let checks = bed.lead(&["doctor", "--json"]).expect_code(1).json();
+        let checks = checks["checks"].as_array().unwrap();
+        let links = checks
+            .iter()
+            .find(|check| check["name"] == "links")
+            .unwrap();
+        assert_eq!(links["ok"], false);
+        assert!(links["detail"].as_str().unwrap().contains(name), "{links}");
+        for other in ["locking", "space", "git", "settings", "model"] {
+            let listed = checks.iter().any(|check| check["name"] == other);
+            assert!(listed, "{name}: no {other} in {checks:#?}");
         }
         bed.start_teammate(&["--name", "bob"])
             .wait(crate::support::DEADLINE)

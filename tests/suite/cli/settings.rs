@@ -68,9 +68,9 @@ fn an_untrusted_workspace_only_makes_things_stricter() {
     assert_eq!(config["trusted"], false);
     for (key, wanted) in [
         ("/verify", json!(null)),
-        ("/maxTeammates", json!(null)),
+        ("/maxTeammates", json!(8)),
         ("/permissions/allow", json!([])),
-        ("/permissions/mode", json!(null)),
+        ("/permissions/mode", json!("ask")),
         ("/permissions/deny", json!(["bash(make *)"])),
         ("/limits/turns", json!(7)),
         ("/shutdownSecs", json!(5)),
@@ -134,5 +134,41 @@ fn the_schema_is_json_and_names_every_key() {
         "stallSecs",
     ] {
         assert!(schema["properties"][key].is_object(), "{key}");
+    }
+}
+
+#[test]
+fn every_key_is_shown_with_its_value_and_where_it_came_from() {
+    let bed = Bed::new();
+    let schema = bed.lead(&["config", "schema"]).expect_code(0).json();
+    let config = bed.lead(&["config", "--json"]).expect_code(0).json();
+    let plain = bed.lead(&["config"]).expect_code(0).stdout;
+    let origins = config["origins"].as_array().unwrap();
+    for key in schema["properties"].as_object().unwrap().keys() {
+        let below = format!("{key}.");
+        let of_key = |shown: &str| shown == key || shown.starts_with(&below);
+        let shown = origins
+            .iter()
+            .find(|origin| of_key(origin["key"].as_str().unwrap()))
+            .unwrap_or_else(|| panic!("{key} in {origins:?}"));
+        assert_eq!(shown["origin"], "default", "{key}");
+        assert!(
+            plain.lines().any(|line| line.starts_with(key)),
+            "{key} in {plain}"
+        );
+    }
+    for (key, value) in [
+        ("/maxTeammates", json!(8)),
+        ("/maxAttempts", json!(3)),
+        ("/planReview", json!("user")),
+        ("/mergeBy", json!("user")),
+        ("/durability", json!("power")),
+        ("/leadGraceSecs", json!(60)),
+        ("/shutdownSecs", json!(120)),
+        ("/stallSecs", json!(600)),
+        ("/permissions/mode", json!("ask")),
+        ("/permissionWaitSecs", json!(null)),
+    ] {
+        assert_eq!(config["settings"].pointer(key), Some(&value), "{key}");
     }
 }

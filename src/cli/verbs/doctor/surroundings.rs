@@ -13,7 +13,8 @@ const LITTLE_SPACE: u64 = 256 * 1024 * 1024;
 
 /// Looks at all of it.
 pub(super) fn look(place: &Place) -> Vec<Check> {
-    let mut checks = vec![locking(place), space(place), git(place)];
+    let mut checks: Vec<Check> = links(place).into_iter().collect();
+    checks.extend([locking(place), space(place), git(place)]);
     match place.settings() {
         Ok(loaded) => {
             checks.push(settings(&loaded));
@@ -25,6 +26,15 @@ pub(super) fn look(place: &Place) -> Vec<Check> {
         }),
     }
     checks
+}
+
+/// Nothing else of the runtime works before it is put right.
+fn links(place: &Place) -> Option<Check> {
+    let what = place.link_in_words()?;
+    Some(Check {
+        needs_repair: true,
+        ..Check::bad("links", what, "by you: put a plain directory there")
+    })
 }
 
 fn shown_settings(place: &Place) -> String {
