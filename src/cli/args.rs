@@ -17,7 +17,8 @@ use crate::policy::Mode;
     name = "lead",
     version,
     disable_help_subcommand = true,
-    max_term_width = 100
+    max_term_width = 100,
+    after_help = "Examples:\n  lead\n  lead --model ollama:qwen3-coder\n  lead -p \"Make the test suite pass\" --yes --max-time 30m"
 )]
 pub struct Cli {
     /// What holds for every verb.
@@ -142,12 +143,14 @@ impl From<PermissionMode> for Mode {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// The whole machinery on a scratch repository: scripted model, real processes
+    #[command(after_help = "Example:\n  lead demo --yes")]
     Demo {
         /// Let a scripted person answer the questions
         #[arg(short, long)]
         yes: bool,
     },
     /// Who is there, what is open, what waits for an answer
+    #[command(after_help = "Examples:\n  lead status\n  lead status --watch")]
     Status {
         /// As a screen that is drawn again whenever a file changes, until q or Ctrl-C; without a terminal the text again each
         /// time that it differs
@@ -158,21 +161,22 @@ pub enum Verb {
         json: bool,
     },
     /// Look at the tasks and change them
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  lead task list")]
     Task(task::TaskVerb),
     /// Look at waiting messages and send one
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  lead mail list")]
     Mail(mail::MailVerb),
     /// Look at plans and decide on them
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  lead plan list")]
     Plan(plan::PlanVerb),
     /// Look at permission questions, answer them, and try rules
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  lead permission list")]
     Permission(permission::PermissionVerb),
     /// The teammates
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  lead team list")]
     Team(team::TeamVerb),
     /// What has changed in the workspace since the session's first change, untracked files included
+    #[command(after_help = "Example:\n  lead diff --stat")]
     Diff {
         /// Files with counts of lines only
         #[arg(long)]
@@ -182,6 +186,7 @@ pub enum Verb {
         session: Option<String>,
     },
     /// Put the workspace back as it was before the session's first change, after a question
+    #[command(after_help = "Example:\n  lead undo")]
     Undo {
         /// Without the question
         #[arg(short, long)]
@@ -191,21 +196,24 @@ pub enum Verb {
         session: Option<String>,
     },
     /// Look at worktrees, bring their work together, remove them
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  lead worktree list")]
     Worktree(worktree::WorktreeVerb),
     /// The conversations of the lead, the last first: `lead --resume ID` goes on with one
+    #[command(after_help = "Example:\n  lead sessions")]
     Sessions {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// What the team has used
+    #[command(after_help = "Example:\n  lead usage --json")]
     Usage {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// What has happened, from everything that the team has written
+    #[command(after_help = "Example:\n  lead log --follow")]
     Log {
         /// Go on with what happens now, until Ctrl-C
         #[arg(short, long)]
@@ -215,6 +223,7 @@ pub enum Verb {
         json: bool,
     },
     /// What is not in order, and what would put it right
+    #[command(after_help = "Examples:\n  lead doctor\n  lead doctor --repair")]
     Doctor {
         /// Put right what can be; nothing is deleted but temporary files of writers that are gone
         #[arg(long)]
@@ -224,6 +233,7 @@ pub enum Verb {
         json: bool,
     },
     /// The settings in force, with where each came from
+    #[command(after_help = "Examples:\n  lead config\n  lead config schema")]
     Config {
         /// As JSON
         #[arg(long)]
@@ -233,14 +243,19 @@ pub enum Verb {
         what: Option<ConfigWhat>,
     },
     /// Write a .team/team.json to start from
+    #[command(after_help = "Example:\n  lead init")]
     Init,
     /// Completions for a shell, to be loaded by it
+    #[command(
+        after_help = "Example:\n  lead completions bash > ~/.local/share/bash-completion/completions/lead"
+    )]
     Completions {
         /// The shell
         #[arg(value_enum)]
         shell: Shell,
     },
     /// The manual page of `lead`, or of one of its verbs, as roff
+    #[command(after_help = "Example:\n  lead man task add | man -l -")]
     Man {
         /// The verb, such as `task add`
         verb: Vec<String>,
@@ -303,13 +318,58 @@ fn seconds(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Command, CommandFactory};
 
     use super::*;
 
     #[test]
     fn the_definition_holds_together() {
         Cli::command().debug_assert();
+    }
+
+    /// The examples in a command's help.
+    fn examples(command: &Command) -> Vec<String> {
+        let help = command.get_after_help().map(ToString::to_string);
+        let help = help.unwrap_or_default();
+        let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
+        lines.map(str::to_owned).collect()
+    }
+
+    /// Words as a shell reads them, up to a pipe or a redirection.
+    fn words(example: &str) -> Vec<&str> {
+        let call = example.split(['|', '>']).next().unwrap();
+        let quoted = call.split('"').enumerate();
+        quoted
+            .flat_map(|(nr, part)| match nr % 2 {
+                0 => part.split_whitespace().collect(),
+                _ => vec![part],
+            })
+            .collect()
+    }
+
+    fn check_help(command: &Command, path: &[&str]) {
+        let name = path.join(" ");
+        assert!(command.get_about().is_some(), "{name} has no description");
+        for arg in command.get_arguments() {
+            assert!(arg.get_help().is_some(), "{name}: {}", arg.get_id());
+        }
+        let examples = examples(command);
+        assert!(!examples.is_empty(), "{name} has no example");
+        for example in examples {
+            let words = words(&example);
+            assert!(words.starts_with(path), "{name}: {example}");
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("{example}: {error}");
+            }
+        }
+        for below in command.get_subcommands() {
+            check_help(below, &[path, &[below.get_name()]].concat());
+        }
+    }
+
+    #[test]
+    fn every_verb_is_described_and_has_an_example_that_is_understood() {
+        check_help(&Cli::command(), &["lead"]);
     }
 
     #[test]

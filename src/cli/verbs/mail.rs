@@ -17,6 +17,7 @@ use crate::tool::TeamDirectory;
 #[derive(Debug, Subcommand)]
 pub enum MailVerb {
     /// Messages that wait in a mailbox, without taking them in
+    #[command(after_help = "Example:\n  lead mail list alice --all")]
     List {
         /// Whose mailbox
         #[arg(default_value = "lead")]
@@ -29,6 +30,7 @@ pub enum MailVerb {
         json: bool,
     },
     /// One message in full, waiting or taken in
+    #[command(after_help = "Example:\n  lead mail show msg_9f86d081884c7d65")]
     Show {
         /// The message's id
         id: String,
@@ -37,6 +39,7 @@ pub enum MailVerb {
         json: bool,
     },
     /// Send a message from you
+    #[command(after_help = "Example:\n  lead mail send alice \"Leave the printer for tomorrow.\"")]
     Send {
         /// A teammate's name, or lead
         to: String,

@@ -18,12 +18,14 @@ use crate::request::{RequestKind, RequestStatus};
 #[derive(Debug, Subcommand)]
 pub enum PermissionVerb {
     /// All questions that are kept
+    #[command(after_help = "Example:\n  lead permission list --json")]
     List {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// Let a call run
+    #[command(after_help = "Example:\n  lead permission allow req_0a1b2c3e --always")]
     Allow {
         /// The request's id
         #[arg(value_name = "REQ")]
@@ -36,6 +38,9 @@ pub enum PermissionVerb {
         reason: Option<String>,
     },
     /// Do not let a call run
+    #[command(
+        after_help = "Example:\n  lead permission deny req_0a1b2c3e --reason \"Keep the old files.\""
+    )]
     Deny {
         /// The request's id
         #[arg(value_name = "REQ")]
@@ -48,6 +53,9 @@ pub enum PermissionVerb {
         reason: Option<String>,
     },
     /// What the rules in force say to a call; nothing is run
+    #[command(
+        after_help = "Examples:\n  lead permission test \"rm -r build\"\n  lead permission test --list"
+    )]
     Test {
         /// The command (bash) or path (other tools)
         #[arg(value_name = "TEXT", required_unless_present = "list")]

@@ -11,12 +11,14 @@ use crate::request::{RequestKind, RequestStatus};
 #[derive(Debug, Subcommand)]
 pub enum PlanVerb {
     /// All plans that are kept
+    #[command(after_help = "Example:\n  lead plan list --json")]
     List {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// Let a plan go ahead
+    #[command(after_help = "Example:\n  lead plan approve req_0a1b2c3d --comment \"Tests first.\"")]
     Approve {
         /// The request's id
         #[arg(value_name = "REQ")]
@@ -26,6 +28,9 @@ pub enum PlanVerb {
         comment: Option<String>,
     },
     /// Refuse a plan
+    #[command(
+        after_help = "Example:\n  lead plan reject req_0a1b2c3d --comment \"Leave the parser alone.\""
+    )]
     Reject {
         /// The request's id
         #[arg(value_name = "REQ")]

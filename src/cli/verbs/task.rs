@@ -16,12 +16,14 @@ use crate::ids::{AgentName, TaskId, WorktreeName};
 #[derive(Debug, Subcommand)]
 pub enum TaskVerb {
     /// All tasks in the order of offering
+    #[command(after_help = "Example:\n  lead task list --json")]
     List {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// One task in full
+    #[command(after_help = "Example:\n  lead task show task_1a2b3c4d")]
     Show {
         /// The task's id
         id: String,
@@ -30,14 +32,23 @@ pub enum TaskVerb {
         json: bool,
     },
     /// Make a task; prints its id
+    #[command(
+        after_help = "Example:\n  lead task add \"Write the parser\" --description \"It reads key = value lines.\" --assignee alice"
+    )]
     Add(AddArgs),
     /// Change a task that nobody has begun
+    #[command(
+        after_help = "Example:\n  lead task update task_1a2b3c4d --add-blocked-by task_99887766"
+    )]
     Update(UpdateArgs),
     /// Give a task back, its attempts set to 0
+    #[command(after_help = "Example:\n  lead task release task_1a2b3c4d --force")]
     Release(EndArgs),
     /// Count a task as done
+    #[command(after_help = "Example:\n  lead task complete task_1a2b3c4d --force")]
     Complete(EndArgs),
     /// Give a task up
+    #[command(after_help = "Example:\n  lead task cancel task_1a2b3c4d --force")]
     Cancel(EndArgs),
 }
 

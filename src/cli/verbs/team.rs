@@ -17,6 +17,7 @@ use crate::team::{Member, MemberStatus, Session, lead_presence};
 #[derive(Debug, Subcommand)]
 pub enum TeamVerb {
     /// All teammates
+    #[command(after_help = "Example:\n  lead team list --json")]
     List {
         /// As JSON
         #[arg(long)]

@@ -19,22 +19,26 @@ const MAX_LINE: usize = 4000;
 #[derive(Debug, Subcommand)]
 pub enum WorktreeVerb {
     /// All worktrees with their tasks, and how each stands
+    #[command(after_help = "Example:\n  lead worktree list --json")]
     List {
         /// As JSON
         #[arg(long)]
         json: bool,
     },
     /// What a worktree changes, committed or not, as a patch
+    #[command(after_help = "Example:\n  lead worktree diff docs")]
     Diff {
         /// The worktree's name
         name: String,
     },
     /// Merge a worktree's branch into the workspace's; refused without any change if that does not go cleanly
+    #[command(after_help = "Example:\n  lead worktree merge docs")]
     Merge {
         /// The worktree's name
         name: String,
     },
     /// Remove a worktree; its branch stays
+    #[command(after_help = "Example:\n  lead worktree remove docs")]
     Remove {
         /// The worktree's name
         name: String,

@@ -11,6 +11,7 @@ mod first_steps;
 mod guide;
 mod harmless;
 mod headless;
+mod help;
 mod log;
 mod mail_verbs;
 mod no_file;
@@ -39,7 +40,7 @@ fn help_version_and_reading_verbs_leave_no_trace() {
         (&["team", "list"], "no teammates"),
         (&["usage"], "nothing used yet"),
         (&["log"], ""),
-        (&["config"], "the defaults hold"),
+        (&["config"], "maxTeammates"),
         (&["config", "schema"], "maxTeammates"),
     ] {
         let done = bed.lead(args).expect_code(0);
