@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::shell::ColorChoice;
 use super::verbs::{mail, permission, plan, task, team, worktree};
-use crate::policy::Mode;
+use crate::policy::{Mode, SandboxMode};
 
 /// A team of coding agents that lives in plain files.
 ///
@@ -74,6 +74,9 @@ pub struct SessionArgs {
     /// What becomes of permission questions
     #[arg(long, value_enum, value_name = "MODE")]
     pub permissions: Option<PermissionMode>,
+    /// How firmly commands of models are held in
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub sandbox: Option<Sandboxing>,
     /// End when the team has used so many tokens (input, output, cache writes)
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<u64>,
@@ -135,6 +138,27 @@ impl From<PermissionMode> for Mode {
             PermissionMode::Confirm => Self::Confirm,
             PermissionMode::Deny => Self::Deny,
             PermissionMode::Bypass => Self::Bypass,
+        }
+    }
+}
+
+/// `--sandbox`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sandboxing {
+    /// Without a sandbox no command runs.
+    Required,
+    /// What of the sandbox holds here is used.
+    Preferred,
+    /// There is none.
+    Off,
+}
+
+impl From<Sandboxing> for SandboxMode {
+    fn from(mode: Sandboxing) -> Self {
+        match mode {
+            Sandboxing::Required => Self::Required,
+            Sandboxing::Preferred => Self::Preferred,
+            Sandboxing::Off => Self::Off,
         }
     }
 }

@@ -9,7 +9,9 @@ use super::{choice, front, log, shell, trust};
 use crate::config::{self, Settings, Sources, env};
 use crate::ids::{AgentName, SessionId};
 use crate::lead::{self, EndStatus, Resume, RunError, SessionOptions, SessionResult};
+use crate::policy::{Confinement, SandboxMode};
 use crate::process::signals::{self, Signal};
+use crate::tool::missing_walls;
 
 /// Runs a session of the kind that the arguments and the terminal ask for.
 pub fn run(place: &Place, args: &SessionArgs) -> Outcome {
@@ -82,6 +84,9 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
     settings.model = Some(model.to_string());
     settings.teammate_model = Some(teammate_model.to_string());
     let root: &Path = place.workspace.root();
+    let confinement = settings.confinement(&place.environment);
+    let mut warnings = loaded.warnings;
+    warnings.extend(without_a_wall(&confinement));
     Ok(SessionOptions {
         workspace: place.workspace.clone(),
         credentials,
@@ -97,10 +102,11 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
             &AgentName::lead(),
             root,
         ),
+        confinement,
         person_env: place.environment.all.clone(),
         teammate_env: env::for_teammates(&place.environment),
         resume,
-        warnings: loaded.warnings,
+        warnings,
         poll_only: false,
         settings,
     })
@@ -114,11 +120,30 @@ fn flags(args: &SessionArgs) -> Settings {
         ..Settings::default()
     };
     settings.permissions.mode = args.permissions.map(Into::into);
+    settings.sandbox = args.sandbox.map(Into::into);
     settings.limits.tokens = args.max_tokens;
     settings.limits.cost = args.max_cost;
     settings.limits.turns = args.max_turns;
     settings.limits.seconds = args.max_time;
     settings
+}
+
+/// What is said at the start where the sandbox does not hold.
+fn without_a_wall(confinement: &Confinement) -> Option<String> {
+    let missing = missing_walls(confinement);
+    let (what, then) = match confinement.mode {
+        _ if missing.is_empty() => return None,
+        SandboxMode::Off => return None,
+        SandboxMode::Preferred => ("is not whole", "commands run in what of it does"),
+        SandboxMode::Required => (
+            "does not hold here",
+            "no command will run; --sandbox preferred goes on without",
+        ),
+    };
+    Some(format!(
+        "the sandbox {what}: {}; {then}",
+        missing.join("; ")
+    ))
 }
 
 fn resume(args: &SessionArgs) -> Result<Resume, Failure> {

@@ -11,6 +11,8 @@ impl Settings {
             max_attempts: Some(unset.max_attempts()),
             plan_review: Some(unset.plan_review()),
             merge_by: Some(unset.merge_by()),
+            sandbox: Some(unset.sandbox()),
+            network: Some(unset.network()),
             durability: Some(unset.durability()),
             lead_grace_secs: Some(unset.lead_grace().as_secs()),
             shutdown_secs: Some(unset.shutdown().as_secs()),

@@ -9,7 +9,7 @@ use super::env::Environment;
 use super::parse::{self, Parsed};
 use super::settings::{Limits, MemberSettings};
 use super::trust;
-use crate::policy::Mode;
+use crate::policy::{Mode, SandboxMode};
 use crate::store::read::{read_followed, read_plain};
 use crate::workspace::Workspace;
 
@@ -88,6 +88,7 @@ pub fn load_from(sources: Sources<'_>) -> Result<Loaded, SettingsError> {
     if let Some(text) = &content.settings {
         let Parsed { settings, warnings } = parse::parse(text, &path)?;
         loaded.warnings.extend(warnings);
+        let settings = loaded.without_the_persons(settings, &path);
         let settings = if loaded.trusted {
             settings
         } else {
@@ -95,7 +96,7 @@ pub fn load_from(sources: Sources<'_>) -> Result<Loaded, SettingsError> {
         };
         loaded.add(&path.display().to_string(), settings);
     }
-    let from_environment = environment_layer(sources.environment, &mut loaded.warnings)?;
+    let from_environment = environment_layer(sources.environment)?;
     loaded.add("environment", from_environment);
     loaded.add("command line", sources.flags.clone());
     Ok(loaded)
@@ -113,9 +114,25 @@ impl Loaded {
         });
     }
 
+    /// Takes out what is said of places on the person's machine, which no workspace can know.
+    fn without_the_persons(&mut self, mut given: Settings, path: &Path) -> Settings {
+        for (key, value) in [
+            ("cacheDirs", given.cache_dirs.take()),
+            ("sandboxSockets", given.sandbox_sockets.take()),
+        ] {
+            if value.is_some() {
+                self.warnings.push(format!(
+                    "{}: {key} has no effect in a workspace; put it into your own settings",
+                    path.display()
+                ));
+            }
+        }
+        given
+    }
+
     /// What of an untrusted workspace's settings holds; each ignored key is a warning.
     fn only_stricter(&mut self, given: &Settings, path: &Path) -> Settings {
-        let kept = stricter(given, &self.settings.limits);
+        let kept = stricter(given, &self.settings);
         let ignored = differing_keys(given, &kept);
         if !ignored.is_empty() {
             self.warnings.push(format!(
@@ -128,7 +145,8 @@ impl Loaded {
     }
 }
 
-fn stricter(given: &Settings, limits: &Limits) -> Settings {
+fn stricter(given: &Settings, now: &Settings) -> Settings {
+    let limits = &now.limits;
     let lower = |given: Option<u64>, now: Option<u64>| {
         given.filter(|given| now.is_none_or(|now| *given < now))
     };
@@ -137,6 +155,8 @@ fn stricter(given: &Settings, limits: &Limits) -> Settings {
         shutdown_secs: given.shutdown_secs,
         stall_secs: given.stall_secs,
         permission_wait_secs: given.permission_wait_secs,
+        sandbox: given.sandbox.filter(|given| *given > now.sandbox()),
+        network: given.network.filter(|given| *given > now.network()),
         limits: Limits {
             tokens: lower(given.limits.tokens, limits.tokens),
             turns: lower(given.limits.turns, limits.turns),
@@ -210,10 +230,7 @@ pub(super) fn foreign_file(path: &Path) -> Result<Option<String>, SettingsError>
         .transpose()
 }
 
-fn environment_layer(
-    environment: &Environment,
-    warnings: &mut Vec<String>,
-) -> Result<Settings, SettingsError> {
+fn environment_layer(environment: &Environment) -> Result<Settings, SettingsError> {
     let mut settings = Settings {
         model: environment.model.clone(),
         teammate_model: environment.teammate_model.clone(),
@@ -235,8 +252,13 @@ fn environment_layer(
         })?;
         settings.permissions.mode = Some(mode);
     }
-    if environment.sandbox.is_some() {
-        warnings.push("PITCREW_SANDBOX has no effect in this version".to_owned());
+    if let Some(text) = &environment.sandbox {
+        let mode: SandboxMode = serde_json::from_value(text.as_str().into()).map_err(|_| {
+            SettingsError(format!(
+                "PITCREW_SANDBOX is {text:?}; it can be required, preferred, off; set it right or unset it"
+            ))
+        })?;
+        settings.sandbox = Some(mode);
     }
     Ok(settings)
 }

@@ -1,5 +1,6 @@
 //! Settings in layers (SPEC §13), and the only reader of the environment.
 
+mod confinement;
 mod defaults;
 pub mod env;
 pub mod layers;

@@ -16,17 +16,7 @@ pub struct Parsed {
 }
 
 /// Keys of the contract that this version reads over, by the path of the object they stand in.
-const NOT_YET: [(&str, &[&str]); 1] = [(
-    "",
-    &[
-        "sandbox",
-        "network",
-        "cacheDirs",
-        "sandboxSockets",
-        "hooks",
-        "notify",
-    ],
-)];
+const NOT_YET: [(&str, &[&str]); 1] = [("", &["hooks", "notify"])];
 
 /// Keys that have an effect, by the path of the object they stand in.
 const KNOWN: [(&str, &[&str]); 5] = [
@@ -43,6 +33,10 @@ const KNOWN: [(&str, &[&str]); 5] = [
             "members",
             "planReview",
             "mergeBy",
+            "sandbox",
+            "network",
+            "cacheDirs",
+            "sandboxSockets",
             "env",
             "durability",
             "limits",

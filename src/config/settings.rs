@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::AgentName;
-use crate::policy::{Mode, Policy, Rule, RuleError, RuleLists};
+use crate::policy::{Mode, Network, Policy, Rule, RuleError, RuleLists, SandboxMode};
 use crate::store::Durability;
 use crate::team::Prices;
 use crate::team::prices::maybe_amount;
@@ -40,6 +40,17 @@ pub struct Settings {
     pub plan_review: Option<PlanReview>,
     /// Who may merge worktrees into the workspace: `user`, or `lead` too.
     pub merge_by: Option<MergeBy>,
+    /// How firmly commands are held in: `required`, `preferred` (by what of the sandbox holds here), or `off`.
+    pub sandbox: Option<SandboxMode>,
+    /// Whether commands in the sandbox reach a network: `allow` or `deny`.
+    pub network: Option<Network>,
+    /// In your own settings only: directories that commands may write to besides, absolute or `~/…`; the caches of package
+    /// managers if absent.
+    #[serde(deserialize_with = "places")]
+    pub cache_dirs: Option<Vec<String>>,
+    /// In your own settings only: sockets that commands may use though their directory is hidden, absolute or `~/…`.
+    #[serde(deserialize_with = "places")]
+    pub sandbox_sockets: Option<Vec<String>>,
     /// Variables given back to bash.
     pub env: EnvSettings,
     /// What a reported change survives.
@@ -77,6 +88,16 @@ impl Settings {
     /// Who may merge worktrees into the workspace.
     pub fn merge_by(&self) -> MergeBy {
         self.merge_by.unwrap_or(MergeBy::User)
+    }
+
+    /// How firmly commands are held in.
+    pub fn sandbox(&self) -> SandboxMode {
+        self.sandbox.unwrap_or_default()
+    }
+
+    /// Whether commands in the sandbox reach a network.
+    pub fn network(&self) -> Network {
+        self.network.unwrap_or_default()
     }
 
     /// What a reported change survives.
@@ -200,6 +221,27 @@ impl TryFrom<String> for PathText {
 fn paths<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
     let paths = Vec::<PathText>::deserialize(input)?;
     Ok(paths.into_iter().map(|path| path.0).collect())
+}
+
+/// A path that names the same place wherever it is read.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct PlaceText(String);
+
+impl TryFrom<String> for PlaceText {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.starts_with('/') || text.starts_with("~/") {
+            Ok(Self(text))
+        } else {
+            Err(format!("{text:?} must begin with / or ~/"))
+        }
+    }
+}
+
+fn places<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<Vec<String>>, D::Error> {
+    let places = Option::<Vec<PlaceText>>::deserialize(input)?;
+    Ok(places.map(|places| places.into_iter().map(|place| place.0).collect()))
 }
 
 /// A path that the whole team may use with one tool, or edit if none is named.
@@ -336,6 +378,16 @@ impl Settings {
         set(&mut self.verify, over.verify.as_ref());
         set(&mut self.plan_review, over.plan_review.as_ref());
         set(&mut self.merge_by, over.merge_by.as_ref());
+        set(&mut self.sandbox, over.sandbox.as_ref());
+        set(&mut self.network, over.network.as_ref());
+        for (under, over) in [
+            (&mut self.cache_dirs, &over.cache_dirs),
+            (&mut self.sandbox_sockets, &over.sandbox_sockets),
+        ] {
+            if let Some(more) = over {
+                under.get_or_insert_default().extend_from_slice(more);
+            }
+        }
         set(&mut self.durability, over.durability.as_ref());
         set(&mut self.lead_grace_secs, over.lead_grace_secs.as_ref());
         set(&mut self.shutdown_secs, over.shutdown_secs.as_ref());

@@ -56,6 +56,7 @@ fn context(workspace: &Workspace) -> AgentContext {
         host: Box::new(NoLoop),
         home: None,
         tool_env: Vec::new(),
+        confinement: crate::policy::Confinement::off(),
         verify: None,
         lead_reviews_plans: false,
         lead_merges: false,

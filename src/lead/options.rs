@@ -9,6 +9,7 @@ use crate::board::Entry;
 use crate::config::Settings;
 use crate::ids::{AgentName, SessionId};
 use crate::model::{Credentials, ModelSpec};
+use crate::policy::Confinement;
 use crate::process::signals::Signal;
 use crate::team::usage::Spent;
 use crate::team::{Member, Prices};
@@ -49,6 +50,8 @@ pub struct SessionOptions {
     pub home: Option<PathBuf>,
     /// The environment of the lead's bash tool, cleaned (`config::env`).
     pub tool_env: Vec<(OsString, OsString)>,
+    /// How that tool is held in.
+    pub confinement: Confinement,
     /// The person's own environment: for `!command` only.
     pub person_env: Vec<(OsString, OsString)>,
     /// The environment teammates are started with: the person's without any model key.

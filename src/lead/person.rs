@@ -142,6 +142,7 @@ impl Session {
             env: self.options.person_env.clone(),
             timeout: SHELL_TIME,
             spill: workspace.agent_tmp(&AgentName::lead()).join("shell.txt"),
+            sandbox: None,
             keep: SHELL_KEEP,
         };
         let cancel = Arc::new(Cancel::new());

@@ -334,6 +334,7 @@ fn build_mind(
         host: Box::new(host),
         home: options.home.clone(),
         tool_env: options.tool_env.clone(),
+        confinement: options.confinement.clone(),
         verify: options.settings.verify.clone(),
         lead_reviews_plans: options.settings.plan_review == Some(PlanReview::Lead),
         lead_merges: options.settings.merge_by() == MergeBy::Lead,

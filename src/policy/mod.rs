@@ -4,6 +4,7 @@
 mod bash;
 pub mod builtin;
 mod command;
+pub mod confinement;
 pub mod decide;
 mod files;
 mod meaning;
@@ -13,5 +14,6 @@ pub mod rule;
 mod shell;
 mod spot;
 
+pub use confinement::{Confinement, Network, SandboxMode};
 pub use decide::{Mode, Policy, Scope, Verdict};
 pub use rule::{Rule, RuleError, RuleLists};

@@ -74,7 +74,7 @@ pub(super) fn normal(base: &Path, path: &Path) -> PathBuf {
 
 /// Where the absolute and normal `path` lies; its components may be globs.
 pub(super) fn spot(path: &Path, scope: &Scope) -> Spot {
-    if path.starts_with(&scope.tmp) {
+    if is_temporary(path, scope) {
         return Spot::Inside;
     }
     for top in [&scope.dir, &scope.root] {
@@ -94,6 +94,13 @@ pub(super) fn spot(path: &Path, scope: &Scope) -> Spot {
         Ok(_) => Spot::Inside,
         Err(_) => Spot::Outside,
     }
+}
+
+/// A workspace or a home may lie where commands see their temporary directory; it stays what it is.
+fn is_temporary(path: &Path, scope: &Scope) -> bool {
+    let stays = [&scope.dir, &scope.root].into_iter().chain(&scope.home);
+    let mut beneath = stays.filter(|top| top.starts_with(&scope.tmp));
+    path.starts_with(&scope.tmp) && !beneath.any(|top| path.starts_with(top))
 }
 
 /// `rest` is relative to a workspace or a checkout.

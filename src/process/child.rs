@@ -120,6 +120,18 @@ fn signal_group(group: u32, signal: Signal) {
     }
 }
 
+/// Sends SIGKILL to every process of this PID namespace but its first, which this one must be.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that signals a namespace"
+)]
+pub(super) fn kill_rest_of_namespace() {
+    // Anybody else would end the whole machine with it.
+    if std::process::id() == 1 {
+        nix::sys::signal::kill(Pid::from_raw(-1), Signal::SIGKILL).ok();
+    }
+}
+
 /// Sends `signal` to one process; no such process is no error.
 #[expect(
     clippy::disallowed_methods,

@@ -9,6 +9,7 @@ pub mod child;
 pub mod guard;
 pub mod harden;
 mod pipe;
+mod raw;
 mod reaper;
 pub mod sandbox;
 pub mod signals;

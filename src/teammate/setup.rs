@@ -158,6 +158,7 @@ impl Ground {
                 &options.name,
                 workspace.root(),
             ),
+            confinement: self.settings.confinement(&options.environment),
             verify: self.settings.verify.clone(),
             lead_reviews_plans: self.settings.plan_review() == PlanReview::Lead,
             lead_merges: false,

@@ -26,7 +26,7 @@ pub(crate) fn admit(
         }
         call.place = Some(place);
     }
-    let scope = scope(call);
+    let scope = scope(name, call);
     let verdict = judge(name, input, call, &scope);
     match verdict {
         Verdict::Allow => Ok(None),
@@ -48,7 +48,7 @@ pub(crate) fn admit(
 /// Judges a command that a later call will run, as if this agent ran it now: a task's `verify` is no way round the rules.
 pub(crate) fn admit_command(command: &str, call: &Call<'_>) -> Result<(), String> {
     let input = json!({ "command": command });
-    let scope = scope(call);
+    let scope = scope("bash", call);
     match judge("bash", &input, call, &scope) {
         Verdict::Allow => Ok(()),
         Verdict::Deny(why) => Err(format!("`verify` is denied: {why}")),
@@ -93,8 +93,9 @@ fn check_desk(entry: &Entry, context: &AgentContext) -> Result<(), String> {
 }
 
 /// Tools that need no directory are judged as if they worked in the workspace.
-fn scope(call: &Call<'_>) -> Scope {
+fn scope(name: &str, call: &Call<'_>) -> Scope {
     match &call.place {
+        Some(place) if name == "bash" => place.scope_of_commands(),
         Some(place) => place.scope(),
         None => Scope {
             dir: call.context.workspace.root().to_path_buf(),
@@ -114,7 +115,7 @@ fn judge(name: &str, input: &Value, call: &Call<'_>, scope: &Scope) -> Verdict {
         .unwrap_or_else(std::sync::PoisonError::into_inner)
         .clone();
     let policy = &call.context.policy;
-    let as_given = policy.judge(name, input, scope, &grants);
+    let as_given = policy.judge(name, &given(input, call), scope, &grants);
     let Some(target) = &call.target else {
         return as_given;
     };
@@ -124,6 +125,18 @@ fn judge(name: &str, input: &Value, call: &Call<'_>, scope: &Scope) -> Verdict {
         (_, ask @ Verdict::Ask { .. }) | (ask @ Verdict::Ask { .. }, Verdict::Allow) => ask,
         (Verdict::Allow, Verdict::Allow) => Verdict::Allow,
     }
+}
+
+/// A path in the temporary directory is named as commands see it.
+fn given(input: &Value, call: &Call<'_>) -> Value {
+    let mut given = input.clone();
+    if let (Some(place), Some(path)) = (&call.place, given.get_mut("path"))
+        && let Some(named) = path.as_str()
+        && place.is_temporary(named)
+    {
+        *path = Value::String(place.as_meant(named).display().to_string());
+    }
+    given
 }
 
 fn meant(input: &Value, target: &Target) -> Value {

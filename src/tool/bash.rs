@@ -4,14 +4,13 @@
 //! temporary directory.
 
 use std::ffi::OsString;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::AgentContext;
+use super::place::Place;
+use super::{AgentContext, confined};
 use crate::cancel::Cancel;
 use crate::process::guard::{End, ShellCall, ShellResult, run_shell};
 
@@ -71,17 +70,22 @@ pub(crate) fn shell(
     timeout: Duration,
     cancel: &Arc<Cancel>,
 ) -> io::Result<ShellResult> {
-    let tmp = context.workspace.agent_tmp(&context.agent);
-    DirBuilder::new().recursive(true).mode(0o700).create(&tmp)?;
+    let place = Place::at(context, dir).map_err(io::Error::other)?;
+    let sandbox = confined::sandbox(context, &place).map_err(io::Error::other)?;
     let call = ShellCall {
         command: command.into(),
         dir: dir.into(),
-        env: environment(context, &tmp),
+        env: environment(context, &place.tmp_seen),
         timeout,
-        spill: next_spill(&tmp)?,
+        spill: next_spill(&place.tmp)?,
+        sandbox,
         keep: KEEP,
     };
-    run_shell(&call, cancel)
+    let mut done = run_shell(&call, cancel)?;
+    if let Some(spilled) = &mut done.spilled {
+        *spilled = place.as_seen(spilled);
+    }
+    Ok(done)
 }
 
 /// Nothing in it waits for a person, and what it starts knows whose it is.

@@ -110,6 +110,7 @@ impl Bench {
             host: Box::new(Shared(Arc::clone(&the_loop))),
             home: None,
             tool_env: Vec::new(),
+            confinement: crate::policy::Confinement::off(),
             verify: None,
             lead_reviews_plans: true,
             lead_merges: true,

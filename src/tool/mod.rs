@@ -11,6 +11,7 @@ mod bash_tool;
 mod brake;
 mod call;
 mod catalog;
+mod confined;
 mod create_worktree;
 pub mod desk;
 mod diff;
@@ -44,6 +45,7 @@ pub mod worktrees;
 mod write_file;
 
 pub use assignment::{assignment_for, assignment_text, open_board};
+pub use confined::missing as missing_walls;
 pub use desk::{Assignment, Desk, DeskState, Todo};
 pub use directory::TeamDirectory;
 pub use host::{

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::AgentContext;
+use super::{AgentContext, confined};
 use crate::policy::Scope;
 use crate::workspace::Workspace;
 use crate::worktree;
@@ -16,6 +16,8 @@ pub(crate) struct Place {
     pub(crate) dir: PathBuf,
     /// The agent's own temporary directory; may not exist yet.
     pub(crate) tmp: PathBuf,
+    /// Where that directory is to the agent's commands.
+    pub(crate) tmp_seen: PathBuf,
     /// The workspace.
     pub(crate) root: PathBuf,
     /// The person's home.
@@ -41,7 +43,8 @@ impl Place {
         Self::at(context, &assignment.dir)
     }
 
-    fn at(context: &AgentContext, dir: &Path) -> Result<Self, String> {
+    /// The same for a directory that is known.
+    pub(crate) fn at(context: &AgentContext, dir: &Path) -> Result<Self, String> {
         let resolved = |path: &Path| {
             path.canonicalize().map_err(|error| {
                 format!(
@@ -53,8 +56,16 @@ impl Place {
         let root = resolved(context.workspace.root())?;
         // Not resolved: a link put in its place is somewhere else, not the agent's own.
         let tmp = Workspace::at(root.clone()).agent_tmp(&context.agent);
+        let mounts = confined::parts(&context.confinement).is_ok_and(|parts| {
+            cfg!(target_os = "linux") && parts.is_some_and(|parts| parts.namespaces)
+        });
         Ok(Self {
             dir: resolved(dir)?,
+            tmp_seen: if mounts {
+                confined::TMP.into()
+            } else {
+                tmp.clone()
+            },
             tmp,
             home: context
                 .home
@@ -64,7 +75,44 @@ impl Place {
         })
     }
 
-    /// The same for rules.
+    /// The same for rules on what commands do, which see the temporary directory where it is to them.
+    pub(crate) fn scope_of_commands(&self) -> Scope {
+        Scope {
+            tmp: self.tmp_seen.clone(),
+            ..self.scope()
+        }
+    }
+
+    /// `path` as it is named to the agent.
+    pub(crate) fn as_seen(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.tmp) {
+            Ok(rest) => self.tmp_seen.join(rest),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    /// The path that the agent means by `named`.
+    pub(crate) fn as_meant(&self, named: &str) -> PathBuf {
+        match Path::new(named).strip_prefix(&self.tmp_seen) {
+            Ok(rest) if self.is_temporary(named) => self.tmp.join(rest),
+            _ => self.dir.join(named),
+        }
+    }
+
+    /// Whether it is in the temporary directory as commands see it.
+    pub(crate) fn is_temporary(&self, named: &str) -> bool {
+        let named = Path::new(named);
+        named.starts_with(&self.tmp_seen) && !self.is_shown(named)
+    }
+
+    /// Whether it stays where it is though commands see the temporary directory above.
+    fn is_shown(&self, path: &Path) -> bool {
+        let shown = [&self.root, &self.dir].into_iter().chain(&self.home);
+        let mut beneath = shown.filter(|top| top.starts_with(&self.tmp_seen));
+        beneath.any(|top| path.starts_with(top))
+    }
+
+    /// The same for rules on files.
     pub(crate) fn scope(&self) -> Scope {
         Scope {
             dir: self.dir.clone(),
@@ -76,7 +124,8 @@ impl Place {
 
     /// `path` as short as it can be said.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        let short = path.strip_prefix(&self.dir).unwrap_or(path);
+        let path = self.as_seen(path);
+        let short = path.strip_prefix(&self.dir).unwrap_or(&path);
         if short.as_os_str().is_empty() {
             ".".to_owned()
         } else {

@@ -17,7 +17,7 @@ use crate::cancel::Cancel;
 use crate::conversation::ToolSpec;
 use crate::ids::AgentName;
 use crate::mailbox::{Directory, Post};
-use crate::policy::Policy;
+use crate::policy::{Confinement, Policy};
 use crate::workspace::Workspace;
 
 /// What tools work with. One per agent, shared by its loop and worker thread.
@@ -46,6 +46,8 @@ pub struct AgentContext {
     pub home: Option<PathBuf>,
     /// The environment of bash, cleaned already (`config::env::for_tools`).
     pub tool_env: Vec<(OsString, OsString)>,
+    /// How bash is held in.
+    pub confinement: Confinement,
     /// The team's `verify` command.
     pub verify: Option<String>,
     /// Whether `review_plan` is offered.

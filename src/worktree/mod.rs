@@ -20,6 +20,7 @@ pub mod snapshot;
 pub mod summary;
 pub mod usable;
 pub mod view;
+mod writable;
 
 pub use apply::{MergeError, Merged, merge};
 pub use create::{CreateError, Created, create};
@@ -32,3 +33,4 @@ pub use list::{State, names, state};
 pub use remove::{RemoveError, remove};
 pub use summary::summary;
 pub use usable::usable;
+pub use writable::writable_parts;

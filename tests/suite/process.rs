@@ -46,6 +46,7 @@ impl Scratch {
             env: vec![("PATH".into(), path_variable())],
             timeout: LONG,
             spill: self.path("spill.txt"),
+            sandbox: None,
             keep: 1000,
         }
     }
@@ -292,6 +293,7 @@ fn an_agent() {
             LONG
         },
         spill: scratch.join("spill.txt"),
+        sandbox: None,
         keep: 1000,
     };
     let done = run_shell(&call, &Arc::new(Cancel::new()));

@@ -10,7 +10,7 @@ use pitcrew::board::{Board, Released, Status, Task};
 use pitcrew::cancel::Cancel;
 use pitcrew::ids::{AgentName, TaskId};
 use pitcrew::mailbox::{Post, inbox};
-use pitcrew::policy::{Mode, Policy, RuleLists};
+use pitcrew::policy::{Confinement, Mode, Policy, RuleLists};
 use pitcrew::process::guard::use_guard_binary;
 use pitcrew::store::Durability;
 use pitcrew::team::Roster;
@@ -57,6 +57,7 @@ impl Agent {
             host: Box::new(Yes),
             home: Some(bed.home()),
             tool_env: environment(bed),
+            confinement: Confinement::default(),
             verify: verify.map(str::to_owned),
             lead_reviews_plans: false,
             lead_merges: true,

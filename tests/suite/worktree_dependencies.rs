@@ -262,7 +262,7 @@ fn what_was_completed_while_no_lead_lived_is_brought_along_at_the_next_start() {
     let tasks = vec![task("a", Some("a"), &[]), task("b", Some("b"), &["a"])];
     let wait = tool(
         "bash",
-        json!({"command": "touch ../../begun; until [ -e ../../go ]; do sleep 0.02; done"}),
+        json!({"command": "touch /tmp/begun; until [ -e ../../go ]; do sleep 0.02; done"}),
     );
     let mut ann = workers(2);
     ann[0]["tools"].as_array_mut().unwrap().insert(0, wait);
@@ -270,7 +270,8 @@ fn what_was_completed_while_no_lead_lived_is_brought_along_at_the_next_start() {
     let mut lead = bed.start_lead(&["--yes", "--permissions", "bypass", "--model", &model]);
     lead.line("go");
     wait_until("ann is at work", DEADLINE, || {
-        bed.root().join("begun").exists().then_some(())
+        let begun = bed.root().join(".team/state/tmp/ann/begun");
+        begun.exists().then_some(())
     });
     lead.signal(Signal::SIGKILL);
     drop(lead);

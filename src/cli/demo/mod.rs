@@ -69,6 +69,7 @@ fn options(place: &Place, project: &Project, yes: bool) -> SessionOptions {
     settings.teammate_model = Some(model.to_string());
     SessionOptions {
         workspace: Workspace::at(project.root().to_path_buf()),
+        confinement: settings.confinement(environment),
         settings,
         credentials: Credentials::default(),
         teammate_model: model.clone(),

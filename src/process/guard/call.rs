@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::process::harden;
+use crate::process::sandbox::Sandbox;
 
 /// The name under which a binary of ours, executed again, becomes a guard: `argv[0]`.
 pub const GUARD_NAME: &str = "pitcrew-guard";
@@ -37,6 +38,8 @@ pub struct ShellCall {
     pub timeout: Duration,
     /// Where the full output goes once it is larger than what is returned; capped at 64 MiB.
     pub spill: PathBuf,
+    /// What it may see and change; `None`: what this process may.
+    pub sandbox: Option<Sandbox>,
     /// How many characters of output are kept, half of them head and half tail.
     pub keep: usize,
 }
@@ -105,6 +108,7 @@ impl ShellCall {
         guard
             .arg0(GUARD_NAME)
             .args([mask.as_str(), shell(), self.command.as_str()])
+            .args(self.sandbox.iter().flat_map(Sandbox::to_words))
             .env_clear()
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.dir);
@@ -116,6 +120,10 @@ impl ShellCall {
 fn guard_binary() -> io::Result<PathBuf> {
     if let Some(path) = GUARD_BINARY.get() {
         return Ok(path.clone());
+    }
+    if cfg!(test) {
+        // What runs is the tests, and would run them all.
+        return Err(io::Error::other("a unit test has no guard"));
     }
     if cfg!(target_os = "linux") {
         return Ok("/proc/self/exe".into());

@@ -1,30 +1,19 @@
-//! The guard itself. Single-threaded, and the only waiter of its process.
+//! The guard's own `main`. It has a single thread all along, so that it may fork and go on in its own code.
+//!
+//! With namespaces there are two of it: the one that the agent started, which only waits, and the first process of the PID
+//! namespace, which does the work. With the latter the kernel ends everything else in the namespace.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, PipeReader, Write};
-use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::io::{self, Write};
+#[cfg(target_os = "linux")]
+use std::io::{PipeReader, PipeWriter};
 
-use rustix::process::WaitOptions;
-
-use super::call::{End, GUARD_NAME};
+use super::call::GUARD_NAME;
+use super::command::{self, Inside};
 use super::report::Report;
-use super::run::GRACE;
-use crate::clock;
+use super::watch::Watch;
 use crate::process::harden;
-use crate::process::pipe::{Source, wait_any};
-use crate::process::strays::{ProcessTable, kill_all};
-use crate::process::{child, signals};
-
-/// How long what the command left may take to end by itself: a process substitution that has just read its last line is
-/// nothing left behind.
-const SETTLE: Duration = Duration::from_millis(10);
-
-/// After this the guard gives up killing and leaves the rest to its agent.
-const KILLING: Duration = Duration::from_secs(3);
+use crate::process::sandbox::Sandbox;
 
 /// The guard's own `main`: called by the binaries when `argv[0]` is [`GUARD_NAME`], before they do anything else, with the
 /// rest of `argv`. Returns the exit code.
@@ -33,125 +22,84 @@ pub fn guard_main(args: &[OsString]) -> i32 {
         [name, rest @ ..] if name == GUARD_NAME => rest,
         _ => args,
     };
-    let report = match Guard::start(args) {
-        Ok(guard) => guard.watch(),
-        Err(error) => Report::Failed(error.to_string()),
-    };
-    // An agent that is gone reads nothing.
+    close_inherited();
+    harden::set_process_name(GUARD_NAME);
+    // Fails only where this is a session of its own already.
+    let _ = nix::unistd::setsid();
+    match Order::read(args).and_then(Order::carry_out) {
+        Ok(code) => code,
+        Err(error) => tell(&Report::Failed(error.to_string())),
+    }
+}
+
+/// An agent that is gone reads nothing.
+fn tell(report: &Report) -> i32 {
     io::stderr().write_all(report.to_string().as_bytes()).ok();
     report.exit_code()
 }
 
-struct Guard {
-    /// The command: a pid and the number of its process group.
-    command: u32,
-    life: Source<io::Stdin>,
-    /// Readable after each SIGCHLD.
-    child_ended: Source<PipeReader>,
+struct Order<'a> {
+    mask: &'a OsStr,
+    shell: &'a OsStr,
+    text: &'a OsStr,
+    sandbox: Option<Sandbox>,
 }
 
-impl Guard {
-    fn start(args: &[OsString]) -> io::Result<Self> {
-        let [mask, shell, command] = args else {
+impl<'a> Order<'a> {
+    fn read(args: &'a [OsString]) -> io::Result<Self> {
+        let [mask, shell, text, sandbox @ ..] = args else {
             return Err(io::Error::other("a guard is started by an agent only"));
         };
-        close_inherited();
-        harden::set_process_name(GUARD_NAME);
-        // Fails only where this is a session of its own already.
-        let _ = nix::unistd::setsid();
-        harden::adopt_orphans();
-        let (child_ended, ring) = io::pipe()?;
-        signals::ring_at_child_exit(ring)?;
-        let command = start_command(mask, shell, command)?;
+        let sandbox = match sandbox {
+            [] => None,
+            words => Some(
+                Sandbox::from_words(words)
+                    .ok_or_else(|| io::Error::other("the sandbox is not one that I know"))?,
+            ),
+        };
         Ok(Self {
-            command,
-            life: Source::new(Some(io::stdin()))?,
-            child_ended: Source::new(Some(child_ended))?,
+            mask,
+            shell,
+            text,
+            sandbox,
         })
     }
 
-    fn watch(mut self) -> Report {
-        let status = self.wait_for_command();
-        let leftovers = self.end_the_rest();
-        let end = match (status.code(), status.signal()) {
-            (Some(code), _) => End::Exited(code),
-            (None, number) => End::Signalled(number.unwrap_or(9)),
+    #[cfg(target_os = "linux")]
+    fn carry_out(self) -> io::Result<i32> {
+        use crate::process::sandbox::linux::Built;
+        use nix::unistd::ForkResult;
+
+        let Some(plan) = &self.sandbox else {
+            return self.watch(None, Watch::outside()?);
         };
-        Report::Ended { end, leftovers }
-    }
-
-    fn wait_for_command(&mut self) -> ExitStatus {
-        let mut kill_at = None;
-        loop {
-            if let Some(status) = self.reap() {
-                return status;
-            }
-            match self.read_life() {
-                Life::Quiet => {}
-                Life::Stop if kill_at.is_some() => {}
-                Life::Stop => {
-                    child::ask_group_to_end(self.command);
-                    kill_at = Some(clock::instant() + GRACE);
-                }
-                // The end of file stays readable: no more waiting on it, and no more mercy.
-                Life::Over => kill_at = Some(clock::instant()),
-            }
-            if kill_at.is_some_and(|at| at <= clock::instant()) {
-                child::kill_group(self.command);
-                kill_descendants();
-                kill_at = Some(clock::instant() + Duration::from_millis(20));
-            }
-            self.wait_for_something(kill_at);
+        let built = Built::build(plan)?;
+        if !built.has_namespaces() {
+            return self.watch(Some(built), Watch::outside()?);
         }
-    }
-
-    fn wait_for_something(&mut self, until: Option<Instant>) {
-        let waiting = [self.life.fd(), self.child_ended.fd()];
-        if wait_any(&waiting, None, until).is_err() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        self.child_ended.read_some(&mut [0; 64], |_| {});
-    }
-
-    fn read_life(&mut self) -> Life {
-        let mut stop = false;
-        self.life.read_some(&mut [0; 8], |_| stop = true);
-        match (stop, self.life.fd()) {
-            (_, None) => Life::Over,
-            (true, Some(_)) => Life::Stop,
-            (false, Some(_)) => Life::Quiet,
-        }
-    }
-
-    /// Takes all statuses there are; the command's, if it is among them.
-    fn reap(&self) -> Option<ExitStatus> {
-        let mut found = None;
-        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-            if pid.as_raw_nonzero().get().unsigned_abs() == self.command {
-                found = Some(ExitStatus::from_raw(status.as_raw()));
+        let (waiting, alive): (PipeReader, PipeWriter) = io::pipe()?;
+        match crate::process::raw::fork_single_threaded()? {
+            ForkResult::Parent { child } => {
+                drop((waiting, built));
+                Ok(super::stand_by::stand_by(child, alive))
+            }
+            ForkResult::Child => {
+                drop(alive);
+                built.show_processes()?;
+                self.watch(Some(built), Watch::as_first(waiting)?)
             }
         }
-        found
     }
 
-    /// Ends all descendants and counts them. Without children there are none: orphans become the guard's children.
-    fn end_the_rest(&mut self) -> usize {
-        if cfg!(not(target_os = "linux")) {
-            child::kill_group(self.command);
-        }
-        let begin = clock::instant();
-        let mut ended = BTreeSet::new();
-        while has_children() && begin.elapsed() < KILLING {
-            let pause = if begin.elapsed() < SETTLE {
-                begin + SETTLE
-            } else {
-                ended.extend(kill_descendants());
-                clock::instant() + Duration::from_millis(5)
-            };
-            wait_any(&[self.child_ended.fd()], None, Some(pause)).ok();
-            self.child_ended.read_some(&mut [0; 64], |_| {});
-        }
-        ended.len()
+    #[cfg(not(target_os = "linux"))]
+    fn carry_out(self) -> io::Result<i32> {
+        self.watch(self.sandbox.as_ref(), Watch::outside()?)
+    }
+
+    fn watch(&self, inside: Inside<'_>, watch: Watch) -> io::Result<i32> {
+        harden::set_umask(self.mask);
+        let command = command::start(self.shell, self.text, inside)?;
+        Ok(tell(&watch.until_the_end_of(command)))
     }
 }
 
@@ -170,50 +118,4 @@ fn close_inherited() {
         // The directory's own is closed by now; nobody has taken its number.
         nix::unistd::close(fd).ok();
     }
-}
-
-enum Life {
-    Quiet,
-    /// The agent wants the command to end.
-    Stop,
-    /// The agent has let go.
-    Over,
-}
-
-fn kill_descendants() -> Vec<u32> {
-    let rest = ProcessTable::read().descendants(std::process::id());
-    kill_all(&rest);
-    rest
-}
-
-/// Reaps, too.
-fn has_children() -> bool {
-    loop {
-        match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some(_)) => {}
-            Ok(None) => return true,
-            Err(_) => return false,
-        }
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a guard has no reaper; it waits itself"
-)]
-fn start_command(mask: &OsStr, shell: &OsStr, text: &OsStr) -> io::Result<u32> {
-    harden::set_umask(mask);
-    let output = io::stdout().as_fd().try_clone_to_owned()?;
-    let mut command = Command::new(shell);
-    command
-        .arg("-c")
-        .arg(text)
-        .stdin(Stdio::null())
-        .stdout(output.try_clone()?)
-        .stderr(output)
-        .process_group(0);
-    let child = harden::as_if_by_the_person(&mut command)
-        .spawn()
-        .map_err(|error| io::Error::other(format!("cannot start {}: {error}", shell.display())))?;
-    Ok(child.id())
 }

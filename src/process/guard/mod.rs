@@ -14,10 +14,14 @@
 //! left the command's process group there stays.
 
 mod call;
+mod command;
 mod inside;
 mod output;
 mod report;
 mod run;
+#[cfg(target_os = "linux")]
+mod stand_by;
+mod watch;
 
 pub use call::{End, GUARD_NAME, ShellCall, ShellResult, use_guard_binary};
 pub use inside::guard_main;

@@ -40,7 +40,7 @@ pub(crate) fn resolve(place: &Place, given: &str, access: Access) -> Result<Targ
             "`path` is not a path: it has a NUL byte or more than {MAX_PATH} bytes"
         ));
     }
-    let real = real(&place.dir.join(given)).map_err(|why| format!("{given}: {why}"))?;
+    let real = real(&place.as_meant(given)).map_err(|why| format!("{given}: {why}"))?;
     if let Some(why) = guarded::refusal(&real, access, place) {
         return Err(format!("{given} is refused: {why}"));
     }

@@ -55,6 +55,7 @@ impl Tree {
 
     fn place(&self, dir: &str) -> Place {
         Place {
+            tmp_seen: self.at("ws/.team/state/tmp/alice"),
             dir: self.at(dir),
             tmp: self.at("ws/.team/state/tmp/alice"),
             root: self.at("ws"),

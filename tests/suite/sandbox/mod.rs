@@ -2,5 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod canary;
+mod cell;
 mod corpus;
 mod user;
+mod usual_work;

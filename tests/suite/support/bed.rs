@@ -174,7 +174,7 @@ impl Bed {
     }
 
     fn bin(&self) -> PathBuf {
-        self.top.join("bin")
+        self.home().join(".local/bin")
     }
 
     /// A command in the workspace with the cleared environment.

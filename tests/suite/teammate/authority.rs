@@ -62,7 +62,9 @@ fn from_inside_a_tool_no_verb_answers_changes_or_starts_anything() {
             .map(|way| bash(&format!("{} 2>&1", way.replace("{}", &verb))))
             .chain([complete(), says("done")])
             .collect();
-        let lead = Played::with(&json!(tries), json!({"permissions": {"mode": "bypass"}}));
+        // A sandbox hides whom a process descends from, and refuses what this is about.
+        let settings = json!({"permissions": {"mode": "bypass"}, "sandbox": "off"});
+        let lead = Played::with(&json!(tries), settings);
         let id = lead.task("Try");
         let _alice = lead.start(&[]);
         lead.wait_for_task(&id, "completed");
@@ -95,20 +97,21 @@ fn a_verb_from_inside_a_tool_leaves_an_open_plan_open() {
         "env -u PITCREW_AGENT {} plan approve \"$(ls .team/state/requests | sed -n 's/.json$//p')\"",
         env!("CARGO_BIN_EXE_lead")
     );
-    let lead = Played::with(
-        &json!([bash(&verb), complete(), says("done")]),
-        json!({"permissions": {"mode": "bypass"}}),
-    );
-    let plan = lead.request(RequestKind::PlanApproval, &bob(), &AgentName::user());
-    let id = lead.task("Approve my friend's plan");
-    let _alice = lead.start(&[]);
-    lead.wait_for_task(&id, "completed");
-    assert!(
-        lead.results()[0].contains("use the tools"),
-        "{:?}",
-        lead.results()
-    );
-    assert_eq!(lead.status_of(&plan), RequestStatus::Pending);
+    for (sandbox, said) in [
+        ("required", "Read-only file system"),
+        ("off", "use the tools"),
+    ] {
+        let lead = Played::with(
+            &json!([bash(&verb), complete(), says("done")]),
+            json!({"permissions": {"mode": "bypass"}, "sandbox": sandbox}),
+        );
+        let plan = lead.request(RequestKind::PlanApproval, &bob(), &AgentName::user());
+        let id = lead.task("Approve my friend's plan");
+        let _alice = lead.start(&[]);
+        lead.wait_for_task(&id, "completed");
+        assert!(lead.results()[0].contains(said), "{:?}", lead.results());
+        assert_eq!(lead.status_of(&plan), RequestStatus::Pending);
+    }
 }
 
 #[test]

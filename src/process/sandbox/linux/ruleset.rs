@@ -1,0 +1,68 @@
+//! Landlock: writing is granted to what is named and to nothing else. Reading is left to the mounts.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, Scope,
+};
+use rustix::fs::{FileType, fstat};
+
+use super::Failed;
+
+/// What every kernel with Landlock can hold; one that cannot is no wall.
+const LEAST: ABI = ABI::V1;
+
+/// What was tried: with it renames between directories, truncation, requests to devices, signals and abstract sockets are
+/// held, too. An older kernel holds what it knows.
+const KNOWN: ABI = ABI::V6;
+
+/// Something that may be written to.
+#[derive(Debug)]
+pub(super) enum Grant {
+    /// A file, or a directory with all beneath it; no device is made there.
+    Tree(OwnedFd),
+    /// A device.
+    Device(OwnedFd),
+}
+
+/// The rules, not in force yet.
+pub(super) fn make(grants: &[Grant]) -> Result<RulesetCreated, Failed> {
+    let failed = |error: landlock::RulesetError| Failed::at("Landlock", io::Error::other(error));
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_write(LEAST))
+        .map_err(failed)?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_write(KNOWN))
+        .map_err(failed)?
+        .scope(Scope::from_all(KNOWN))
+        .map_err(failed)?
+        .create()
+        .map_err(failed)?;
+    for grant in grants {
+        let (fd, access) = match grant {
+            Grant::Tree(tree) => (tree, tree_access(tree)),
+            Grant::Device(device) => (device, file_access() | AccessFs::IoctlDev),
+        };
+        rules = rules
+            .add_rule(PathBeneath::new(fd, access))
+            .map_err(failed)?;
+    }
+    Ok(rules)
+}
+
+fn tree_access(tree: &OwnedFd) -> BitFlags<AccessFs> {
+    let is_dir =
+        fstat(tree).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+    if is_dir {
+        AccessFs::from_write(KNOWN) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
+    } else {
+        file_access()
+    }
+}
+
+fn file_access() -> BitFlags<AccessFs> {
+    AccessFs::WriteFile | AccessFs::Truncate
+}
