@@ -40,6 +40,8 @@ impl Session {
             self.recover_member(member, ground.left(member), &mut account)?;
         }
         self.recover_requests(&ground, &mut account);
+        // Whoever came, claimed or died since the ground was read: no event will tell of it.
+        self.meet_all_owners();
         if account == Account::default() {
             return Ok(());
         }

@@ -198,8 +198,8 @@ fn a_task_of_the_workspace_waits_for_the_merge_and_goes_on_at_once_after_it() {
     let mut lead = bed.start_lead(&["--yes", "--model", &model]);
     lead.line("go");
     wait_until("a is done and ann rests", DEADLINE, || {
-        let rests = member(&bed, "ann")["status"] == "idle";
-        (rests && count(&bed, "completed") == 1).then_some(())
+        let done = count(&bed, "completed") == 1;
+        (done && member(&bed, "ann")["status"] == "idle").then_some(())
     });
     let waiting = view(&bed, "b");
     assert_eq!(waiting["blockedReason"], "waits for wt/a to be merged");

@@ -70,6 +70,10 @@ fn a_question_is_shown_and_answered_whatever_the_lead_is_doing() {
         terminal.wait_for("lead> ", DEADLINE);
         terminal.line("go");
         terminal.wait_for("ann is at work.", DEADLINE);
+        wait_until("the round is over", DEADLINE, || {
+            terminal.seen();
+            lead_is(&bed, "idle").then_some(())
+        });
         match doing {
             Lead::Idle => terminal.send("half a li"),
             Lead::Calling => terminal.line("think"),

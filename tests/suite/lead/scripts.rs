@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Bed, Done};
 
 /// How long a whole run may take; generous, since many tests run side by side.
-pub(crate) const RUN: Duration = Duration::from_mins(1);
+pub(crate) const RUN: Duration = Duration::from_mins(3);
 
 pub(crate) fn tool(name: &str, input: Value) -> Value {
     json!({"name": name, "input": input})

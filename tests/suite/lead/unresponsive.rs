@@ -7,9 +7,10 @@ use super::scripts::*;
 use crate::support::facts::send;
 use crate::support::{Bed, DEADLINE, Running, wait_until};
 
-/// A session whose teammate ann does `replies` with its task, and may take two seconds to stop.
-fn session(bed: &Bed, replies: &[Value]) -> Running {
-    bed.write(".team/team.json", r#"{"shutdownSecs": 2}"#);
+/// A session whose teammate ann does `replies` with its task, and may take `secs` to stop.
+fn session(bed: &Bed, replies: &[Value], secs: u64) -> Running {
+    let settings = json!({"shutdownSecs": secs});
+    bed.write(".team/team.json", &settings.to_string());
     let lead = vec![
         turn(vec![proposal(&["ann"])]),
         tasks(1),
@@ -49,7 +50,7 @@ fn one_that_was_stopped_is_told_of_and_killed_by_the_persons_word() {
         "bash",
         json!({"command": "touch in; sleep 600"}),
     )]);
-    let mut lead = session(&bed, &[sleeps]);
+    let mut lead = session(&bed, &[sleeps], 2);
     wait_until("ann is in her tool", DEADLINE, || {
         bed.root().join("in").exists().then_some(())
     });
@@ -76,7 +77,7 @@ fn one_that_was_stopped_is_told_of_and_killed_by_the_persons_word() {
 fn one_that_hangs_in_its_model_call_and_in_its_wrap_up_ends_in_time() {
     let bed = Bed::git();
     let hangs = || json!({"text": "never", "delay_ms": 600_000});
-    let mut lead = session(&bed, &[hangs(), hangs(), hangs()]);
+    let mut lead = session(&bed, &[hangs(), hangs(), hangs()], 6);
     wait_until("ann is in her call", DEADLINE, || {
         (member(&bed, "ann")["status"] == "working").then_some(())
     });
@@ -100,7 +101,7 @@ fn one_in_a_tool_that_ignores_everything_says_its_farewell_in_time() {
         turn(vec![tool("bash", json!({"command": stubborn}))]),
         json!({"text": "It would not end."}),
     ];
-    let mut lead = session(&bed, &replies);
+    let mut lead = session(&bed, &replies, 2);
     wait_until("ann is in her tool", DEADLINE, || {
         bed.root().join("in").exists().then_some(())
     });

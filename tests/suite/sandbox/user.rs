@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::support::Running;
 use crate::support::bed::BINARIES;
+use crate::support::program::copy_program;
 
 /// Nobody's on any system that is tested on.
 const SOMEBODY: &str = "54321";
@@ -36,7 +37,7 @@ pub(super) fn again_as_user(test: &str) {
     if !all.iter().all(|path| can_run(path)) {
         for path in &mut all {
             let copy = scratch.path().join(path.file_name().unwrap());
-            std::fs::copy(&path, &copy).unwrap();
+            copy_program(path, &copy);
             *path = copy;
         }
     }

@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 /// How long a fact may take that should come at once; generous, since many tests run side by side.
-pub const DEADLINE: Duration = Duration::from_secs(30);
+pub const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Looks until `fact` gives something; panics with `what` after `deadline`.
 #[track_caller]

@@ -22,24 +22,32 @@ fn fails(status: u16) -> Value {
 
 #[test]
 fn what_another_met_holds_it_back_before_it_claims() {
-    let lead = Played::new(&json!([complete(), says("made")]));
-    let time = Duration::from_secs(5);
-    let began = clock::instant();
-    held_by_another(&lead, time);
-    let id = lead.task("Work");
-    let _alice = lead.start(&[]);
-    lead.wait_for_status("idle");
-    assert_eq!(lead.on_board(&id)["status"], "pending");
-    let shown = lead.bed.lead(&["status"]).expect_code(0).stdout;
-    assert!(
-        shown.contains("all agents of script wait until") && shown.contains("too many requests"),
-        "{shown}"
-    );
-    let status = lead.bed.lead(&["status", "--json"]).expect_code(0).json();
-    assert_eq!(status["held"][0]["by"], "bob", "{status}");
-    lead.wait_for_task(&id, "completed");
-    assert!(began.elapsed() >= time);
-    assert_eq!(lead.on_board(&id)["attempts"], 1);
+    // A busy machine may need longer than the first of them to look.
+    let times = [2, 10, 50].map(Duration::from_secs);
+    let looked_in_time = times.into_iter().any(|time| {
+        let lead = Played::new(&json!([complete(), says("made")]));
+        let began = clock::instant();
+        held_by_another(&lead, time);
+        let id = lead.task("Work");
+        let _alice = lead.start(&[]);
+        lead.wait_for_status("idle");
+        let task = lead.on_board(&id);
+        let shown = lead.bed.lead(&["status"]).expect_code(0).stdout;
+        let status = lead.bed.lead(&["status", "--json"]).expect_code(0).json();
+        let in_time = began.elapsed() < time;
+        if in_time {
+            assert_eq!(task["status"], "pending");
+            for part in ["all agents of script wait until", "too many requests"] {
+                assert!(shown.contains(part), "{shown}");
+            }
+            assert_eq!(status["held"][0]["by"], "bob", "{status}");
+        }
+        lead.wait_for_task(&id, "completed");
+        assert!(began.elapsed() >= time);
+        assert_eq!(lead.on_board(&id)["attempts"], 1);
+        in_time
+    });
+    assert!(looked_in_time);
 }
 
 #[test]
