@@ -6,6 +6,7 @@ use super::args::{OutputFormat, SessionArgs};
 use super::exit::{Failure, Kind, Outcome};
 use super::place::Place;
 use super::{choice, front, log, shell, trust};
+use crate::clock;
 use crate::config::{self, Settings, Sources, env};
 use crate::ids::{AgentName, SessionId};
 use crate::lead::{self, EndStatus, Resume, RunError, SessionOptions, SessionResult};
@@ -18,13 +19,21 @@ pub fn run(place: &Place, args: &SessionArgs) -> Outcome {
     let options = options(place, args)?;
     let kind = FrontKind::of(args);
     log::to_lead_file(&place.workspace);
+    let began = clock::instant();
     let (inlet, inbound) = lead::inlet();
     let to_signals = inlet.clone();
     signals::listen(move |signal| to_signals.signal(signal));
     let mut front = front::open(kind, place, args.verbose, inlet.clone());
     let ended = lead::run(options, front.ui(), inlet, inbound);
     front.close();
-    let result = ended.map_err(run_error)?;
+    let result = ended.map_err(|error| match error {
+        RunError::Usage(text) => Failure::usage(text),
+        RunError::Broken(error) => {
+            let failure = Failure::from(error);
+            front::print_broken(kind, place, failure.text(), began.elapsed());
+            failure
+        }
+    })?;
     front::print_result(kind, place, &result);
     Ok(exit_kind(kind, &result))
 }
@@ -159,13 +168,6 @@ fn resume(args: &SessionArgs) -> Result<Resume, Failure> {
         ))
     })?;
     Ok(Resume::Id(id))
-}
-
-fn run_error(error: RunError) -> Failure {
-    match error {
-        RunError::Usage(text) => Failure::usage(text),
-        RunError::Broken(error) => Failure::from(error),
-    }
 }
 
 /// A person who leaves with tasks open has not failed; everybody else is told by the code.

@@ -16,4 +16,4 @@ pub mod said;
 pub mod typed;
 pub mod view;
 
-pub use open::{open, print_result};
+pub use open::{open, print_broken, print_result};

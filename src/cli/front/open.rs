@@ -1,5 +1,7 @@
 //! The front end of each kind, from its start to the result it prints.
 
+use std::time::Duration;
+
 use super::editor::{self, Typing};
 use super::headless::Headless;
 use super::piped::Piped;
@@ -71,6 +73,23 @@ pub fn print_result(kind: FrontKind, place: &Place, ended: &SessionResult) {
         }
         FrontKind::Headless(OutputFormat::StreamJson) => {
             shell::out_json_line(&events::result(result::object(place, ended)));
+        }
+        FrontKind::Headless(OutputFormat::Text)
+        | FrontKind::Editor
+        | FrontKind::PlainTerminal
+        | FrontKind::Piped => {}
+    }
+}
+
+/// What a headless run prints that broke with `why`, where an object was asked for.
+pub fn print_broken(kind: FrontKind, place: &Place, why: &str, duration: Duration) {
+    match kind {
+        FrontKind::Headless(OutputFormat::Json) => {
+            shell::out_json(&result::of_broken(place, why, duration));
+        }
+        FrontKind::Headless(OutputFormat::StreamJson) => {
+            let object = result::of_broken(place, why, duration);
+            shell::out_json_line(&events::result(object));
         }
         FrontKind::Headless(OutputFormat::Text)
         | FrontKind::Editor

@@ -7,11 +7,13 @@ use serde_json::Value;
 use crate::support::Bed;
 
 const FILES: &str = include_str!("../../../docs/files.md");
-const ALL: [&str; 7] = [
+const ALL: [&str; 9] = [
     include_str!("../../../README.md"),
     FILES,
     include_str!("../../../docs/faq.md"),
     include_str!("../../../docs/guide.md"),
+    include_str!("../../../docs/headless.md"),
+    include_str!("../../../docs/local-models.md"),
     include_str!("../../../docs/security.md"),
     include_str!("../../../docs/protocol.md"),
     include_str!("../../../docs/architecture.md"),

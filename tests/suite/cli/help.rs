@@ -35,7 +35,7 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 /// A workspace with everything that the examples name; the worktree takes a while to make.
-fn fixture(worktree: bool) -> Bed {
+pub(super) fn fixture(worktree: bool) -> Bed {
     let bed = Bed::git();
     for id in ["task_1a2b3c4d", "task_99887766"] {
         bed.write(&format!(".tasks/{id}.json"), &task(id));
