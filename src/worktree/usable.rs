@@ -155,7 +155,12 @@ fn check_settings(repository: &Repository, registration: &Registration) -> Resul
 /// An agent can write there, and git would write through a link of its: into the log of a head, over an index.
 fn check_plain(dir: &Path, depth: usize) -> Result<(), String> {
     let unreadable = |error: io::Error| format!("its git directory cannot be read ({error})");
-    for entry in std::fs::read_dir(dir).map_err(unreadable)? {
+    let entries = match std::fs::read_dir(dir) {
+        // git has ended what it kept there.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(unreadable)?,
+    };
+    for entry in entries {
         let entry = entry.map_err(unreadable)?;
         let kind = match entry.file_type() {
             Ok(kind) => kind,

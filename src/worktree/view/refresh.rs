@@ -119,7 +119,9 @@ fn follow(place: &Place, top: &Beneath) -> Result<(), String> {
     let real = refs::shared(&refs::read(&place.common).map_err(unreadable)?);
     let mut noted = place.noted()?;
     let view = refs::read(&place.view()).map_err(unreadable)?;
-    let changes = refs::to_follow(&noted, &view, &real);
+    let mut changes = refs::to_follow(&noted, &view, &real);
+    // An agent's branch is never taken from under it.
+    changes.retain(|name, id| id.is_some() || *name != place.branch());
     if changes.is_empty() {
         return Ok(());
     }

@@ -31,9 +31,14 @@ const OWN: [&str; 5] = [
 ];
 
 /// All references in the git directory `dir`.
+///
+/// Those in files of their own first: git packs one before it removes its file.
 pub(super) fn read(dir: &Path) -> io::Result<Refs> {
-    let mut refs = packed(dir)?;
+    let mut refs = Refs::new();
     loose(&dir.join("refs"), "refs", MAX_DEPTH, &mut refs)?;
+    for (name, id) in packed(dir)? {
+        refs.entry(name).or_insert(id);
+    }
     Ok(refs)
 }
 

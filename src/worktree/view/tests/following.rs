@@ -90,6 +90,17 @@ fn a_branch_that_somebody_has_deleted_is_not_made_again() {
 }
 
 #[test]
+fn a_branch_that_somebody_has_deleted_stays_under_its_agent() {
+    let bed = Bed::new();
+    bed.open();
+    let commit = bed.agent_commits("b");
+    bed.settle().unwrap();
+    bed.git(&["update-ref", "-d", "refs/heads/wt/w"]);
+    bed.open();
+    assert_eq!(bed.agent(&["rev-parse", "HEAD"]), commit);
+}
+
+#[test]
 fn the_runtimes_own_commit_builds_on_the_agents_and_the_agent_on_it() {
     let bed = Bed::new();
     bed.open();
