@@ -4,6 +4,7 @@
 //! temporary directory.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use super::place::Place;
 use super::{AgentContext, confined};
 use crate::cancel::Cancel;
 use crate::process::guard::{End, ShellCall, ShellResult, run_shell};
+use crate::worktree::view;
 
 /// What the model is told of the tool.
 pub(crate) const DESCRIPTION: &str = "Run a shell command (bash) in your working directory. It has no terminal and no \
@@ -62,7 +64,8 @@ pub(crate) fn run(
     told(&done, seconds)
 }
 
-/// Runs `command` in `dir` as the agent's bash would, whoever asks for it.
+/// Runs `command` in `dir` as the agent's bash would, whoever asks for it. What it did in a worktree's view of the
+/// repository is taken over, or its output says why not.
 pub(crate) fn shell(
     context: &AgentContext,
     dir: &Path,
@@ -84,6 +87,12 @@ pub(crate) fn shell(
     let mut done = run_shell(&call, cancel)?;
     if let Some(spilled) = &mut done.spilled {
         *spilled = place.as_seen(spilled);
+    }
+    if let Some(name) = confined::worktree(&place)
+        && let Err(why) = view::settle(&context.workspace, &name)
+    {
+        // Writing to a string cannot fail.
+        let _ = write!(done.output, "\n[{why}]\n");
     }
     Ok(done)
 }

@@ -10,7 +10,7 @@ use crate::ids::WorktreeName;
 use crate::policy::{Confinement, Network, SandboxMode};
 use crate::process::sandbox::{Held, Parts, Sandbox, probe};
 use crate::workspace::RUNTIME_DIRS;
-use crate::worktree::writable_parts;
+use crate::worktree::{view, writable_parts};
 
 /// Where the agent's own temporary directory is to a command with mounts of its own.
 pub(crate) const TMP: &str = "/tmp";
@@ -75,10 +75,15 @@ pub(crate) fn sandbox(context: &AgentContext, place: &Place) -> Result<Option<Sa
         .chain(&confinement.cache_locks)
         .filter_map(|path| path.canonicalize().ok())
         .collect();
-    let mut read_only = Vec::new();
+    let (mut read_only, mut binds) = (Vec::new(), Vec::new());
     if let Some(name) = worktree(place) {
-        writable.extend(writable_parts(&context.workspace, &name)?);
-        read_only.push(place.dir.join(".git"));
+        if parts.namespaces {
+            binds = view::open(&context.workspace, &name)?;
+        } else {
+            // Without mounts there is no view of its own.
+            writable.extend(writable_parts(&context.workspace, &name)?);
+            read_only.push(place.dir.join(".git"));
+        }
     } else {
         for name in RUNTIME_DIRS.into_iter().chain([".git"]) {
             let path = place.dir.join(name);
@@ -92,7 +97,7 @@ pub(crate) fn sandbox(context: &AgentContext, place: &Place) -> Result<Option<Sa
         dir: place.dir.clone(),
         writable,
         read_only,
-        binds: Vec::new(),
+        binds,
         hidden: resolved(&confinement.hidden),
         tmp: place.tmp.clone(),
         shown: [&place.root]
@@ -107,7 +112,7 @@ pub(crate) fn sandbox(context: &AgentContext, place: &Place) -> Result<Option<Sa
 }
 
 /// The worktree that `place` is in.
-fn worktree(place: &Place) -> Option<WorktreeName> {
+pub(crate) fn worktree(place: &Place) -> Option<WorktreeName> {
     let name = place.dir.strip_prefix(place.root.join(".worktrees")).ok()?;
     WorktreeName::parse(name.to_str()?).ok()
 }

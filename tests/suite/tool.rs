@@ -30,16 +30,16 @@ impl Host for Yes {
 }
 
 /// An agent in a bed.
-struct Agent {
+pub(crate) struct Agent {
     toolbox: ToolBox,
 }
 
 impl Agent {
-    fn new(bed: &Bed, name: &str) -> Self {
+    pub(crate) fn new(bed: &Bed, name: &str) -> Self {
         Self::with(bed, name, None)
     }
 
-    fn with(bed: &Bed, name: &str, verify: Option<&str>) -> Self {
+    pub(crate) fn with(bed: &Bed, name: &str, verify: Option<&str>) -> Self {
         use_guard_binary(env!("CARGO_BIN_EXE_lead").into());
         let workspace = Workspace::at(bed.root());
         let durability = Durability::Process;
@@ -75,7 +75,7 @@ impl Agent {
         self.board().get(&id.parse().unwrap()).unwrap()
     }
 
-    fn run(&self, tool: &str, input: &Value) -> Result<String, String> {
+    pub(crate) fn run(&self, tool: &str, input: &Value) -> Result<String, String> {
         let outcome = self.toolbox.run(tool, input, &Arc::new(Cancel::new()));
         if outcome.is_error {
             Err(outcome.content)
@@ -87,7 +87,7 @@ impl Agent {
     /// A call that succeeds, and the end of its turn.
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "the calls read better")]
-    fn ok(&self, tool: &str, input: Value) -> String {
+    pub(crate) fn ok(&self, tool: &str, input: Value) -> String {
         let said = self
             .run(tool, &input)
             .unwrap_or_else(|why| panic!("{tool}: {why}"));
@@ -96,12 +96,12 @@ impl Agent {
     }
 
     #[track_caller]
-    fn make_task(&self, input: Value) -> String {
+    pub(crate) fn make_task(&self, input: Value) -> String {
         let said = self.ok("create_task", input);
         said[5..18].to_owned()
     }
 
-    fn claim(&self, id: &str) {
+    pub(crate) fn claim(&self, id: &str) {
         self.ok("claim_task", json!({"task_id": id}));
     }
 
@@ -109,7 +109,7 @@ impl Agent {
         self.run("complete_task", &json!({"task_id": id, "result": "done"}))
     }
 
-    fn bash(&self, command: &str) -> String {
+    pub(crate) fn bash(&self, command: &str) -> String {
         self.ok("bash", json!({"command": command}))
             .trim_end()
             .to_owned()

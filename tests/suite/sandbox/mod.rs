@@ -4,5 +4,6 @@
 mod canary;
 mod cell;
 mod corpus;
+mod git;
 mod user;
 mod usual_work;
