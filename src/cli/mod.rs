@@ -19,6 +19,7 @@ pub mod teammate;
 pub mod trust;
 pub mod usage_error;
 pub mod verbs;
+pub mod wrap;
 pub mod yes_no;
 
 pub use entry::{main, teammate_main};

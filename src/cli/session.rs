@@ -17,7 +17,7 @@ use crate::tool::missing_walls;
 /// Runs a session of the kind that the arguments and the terminal ask for.
 pub fn run(place: &Place, args: &SessionArgs) -> Outcome {
     let options = options(place, args)?;
-    let kind = FrontKind::of(args);
+    let kind = FrontKind::of(args, place);
     log::to_lead_file(&place.workspace);
     let began = clock::instant();
     let (inlet, inbound) = lead::inlet();
@@ -52,10 +52,12 @@ pub enum FrontKind {
 }
 
 impl FrontKind {
-    fn of(args: &SessionArgs) -> Self {
+    /// A terminal that can do nothing but print gets plain lines.
+    fn of(args: &SessionArgs, place: &Place) -> Self {
+        let plain = args.plain || place.environment.term.as_deref() == Some("dumb");
         match (&args.goal, shell::is_interactive()) {
             (Some(_), _) => Self::Headless(args.output_format),
-            (None, true) if args.plain => Self::PlainTerminal,
+            (None, true) if plain => Self::PlainTerminal,
             (None, true) => Self::Editor,
             (None, false) => Self::Piped,
         }
@@ -76,7 +78,7 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
         ));
     }
     let resume = resume(args)?;
-    let kind = FrontKind::of(args);
+    let kind = FrontKind::of(args, place);
     let trusted = args.trust || (kind.is_terminal() && trust::ask(place)?);
     let loaded = config::load_from(Sources {
         workspace: &place.workspace,

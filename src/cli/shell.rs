@@ -145,6 +145,19 @@ pub fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
+/// How many columns standard output has, if it is a terminal.
+pub fn width() -> Option<usize> {
+    let (columns, _) = crossterm::terminal::size()
+        .ok()
+        .filter(|_| stdout_is_terminal())?;
+    (columns > 0).then_some(usize::from(columns))
+}
+
+/// Whether standard output and standard error both end at a terminal.
+pub fn is_one_place() -> bool {
+    io::stdout().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Whether a person can be asked: standard input and output are terminals.
 pub fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()

@@ -14,6 +14,10 @@ impl Session {
         for text in intake.damaged {
             self.say(text);
         }
+        // A message speaks of what the board shows already.
+        if !intake.messages.is_empty() {
+            self.show_board_news();
+        }
         self.receive(intake.messages)
     }
 

@@ -28,6 +28,10 @@ pub(super) struct Mind {
     pub(super) account: Option<String>,
     /// What the runtime wants to say; begins a round.
     pub(super) nudge: Option<String>,
+    /// Tokens that the model's window has.
+    pub(super) window: u64,
+    /// Tokens of the conversation at the last call, reply included.
+    pub(super) size: Option<u64>,
     /// Why the last call brought nothing.
     pub(super) failure: Option<String>,
 }
@@ -96,7 +100,10 @@ impl Session {
             Happening::Retrying { why, wait } => self.ui.show(Shown::Retrying { why, wait }),
             Happening::Called(tokens) => {
                 self.mind.failure = None;
+                self.mind.size =
+                    Some(tokens.input + tokens.cache_read + tokens.cache_write + tokens.output);
                 self.count(tokens);
+                self.show_used();
             }
             Happening::Shortened => {
                 self.say("the conversation was made shorter, to fit the model's window");

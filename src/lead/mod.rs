@@ -36,6 +36,7 @@ pub mod session;
 mod slash;
 mod spawn;
 mod stall;
+mod standing;
 mod start;
 mod still;
 mod supervisor;
@@ -48,5 +49,5 @@ pub use options::{EndStatus, Resume, RunError, SessionOptions, SessionResult};
 pub use session::run;
 pub use slash::COMMANDS;
 pub use ui::{
-    Account, Answering, Lost, PromptFor, ShellEnd, Shown, TaskNews, TeammateNews, Ui, View,
+    Account, Answering, Lost, PromptFor, ShellEnd, Shown, TaskNews, TeammateNews, Ui, Used, View,
 };

@@ -33,6 +33,8 @@ pub(super) struct Person {
     prompt: Option<PromptFor>,
     /// The person's own command that runs.
     pub(super) shell: Option<Arc<Cancel>>,
+    /// What was last said of the lead's model: whether it works.
+    pub(super) sees_work: bool,
     /// How many answers to the person's commands are being looked for.
     pub(super) looking: u32,
 }
@@ -206,6 +208,7 @@ impl Session {
 
     /// Says what the next line is for, if that is news.
     pub(super) fn update_prompt(&mut self) {
+        self.show_work();
         let next = self.next_prompt();
         if self.person.prompt.as_ref() != Some(&next) {
             self.person.prompt = Some(next.clone());

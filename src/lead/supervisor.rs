@@ -243,5 +243,6 @@ impl Session {
             alive,
             note,
         }));
+        self.show_used();
     }
 }

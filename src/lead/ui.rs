@@ -67,6 +67,10 @@ pub enum Shown {
         /// The pause.
         wait: Duration,
     },
+    /// The lead's model begins or ends its work.
+    Working(bool),
+    /// What the team has used, after a call.
+    Used(Used),
     /// One line for the person.
     Notice(String),
     /// One line about something that failed.
@@ -87,6 +91,17 @@ pub enum Shown {
     /// What the next line will be taken for. Not shown again while it stays the same, except that a question is repeated
     /// after a wrong answer.
     Prompt(PromptFor),
+}
+
+/// What the team has used in this session.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Used {
+    /// Input, output and cache-write tokens of all agents.
+    pub tokens: u64,
+    /// By the prices in the settings; absent where a model has none.
+    pub cost: Option<f64>,
+    /// How much of its window the lead's conversation takes, in percent; absent before its first call.
+    pub context: Option<u64>,
 }
 
 /// What the next line of the person is for. Without a terminal exactly one line may be read after each

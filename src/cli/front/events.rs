@@ -57,6 +57,8 @@ pub fn event(item: &Shown) -> Option<Value> {
         | Shown::Delta(_)
         | Shown::Interrupted
         | Shown::Retrying { .. }
+        | Shown::Working(_)
+        | Shown::Used(_)
         | Shown::Notice(_)
         | Shown::View(_)
         | Shown::Shell { .. }

@@ -1,18 +1,24 @@
 //! How a session is seen and spoken to: a line editor, a plain terminal, a pipe, or nobody at all.
 
+pub mod above;
 pub mod complete;
 pub mod editor;
 pub mod events;
 pub mod headless;
+pub mod keyboard;
+pub mod keys;
+pub mod menu;
 pub mod open;
 pub mod piped;
 pub mod prompt;
 pub mod prompt_line;
 pub mod pull;
 pub mod question;
+pub mod raw;
 pub mod render;
 pub mod result;
 pub mod said;
+pub mod status;
 pub mod typed;
 pub mod view;
 

@@ -1,23 +1,50 @@
-//! What stands before the line being typed; changed by the session while the editor is open.
+//! What stands before the line being typed, and above it the status row; changed by the session while the editor is open.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use reedline::{Prompt, PromptEditMode, PromptHistorySearch};
+use reedline::{Color, Prompt, PromptEditMode, PromptHistorySearch};
+
+use super::status::Status;
+use crate::cli::shell::Style;
+use crate::clock;
+use crate::lead::Shown;
 
 /// A prompt that others may change. Clones share the text.
 #[derive(Debug, Clone, Default)]
 pub struct SharedPrompt {
     texts: Arc<Mutex<Texts>>,
+    searching: Arc<AtomicBool>,
+    found: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
 struct Texts {
     message: String,
     question: Option<String>,
+    status: Status,
+    style: Style,
 }
 
 impl SharedPrompt {
+    /// Empty. `found` becomes true whenever a search of the history ends.
+    pub fn new(style: Style, found: Arc<AtomicBool>) -> Self {
+        let prompt = Self {
+            found,
+            ..Self::default()
+        };
+        prompt.texts().style = style;
+        prompt
+    }
+
+    /// Takes in what is shown; whether the status row changes with time alone now.
+    pub fn note(&self, item: &Shown) -> bool {
+        let status = &mut self.texts().status;
+        status.note(item, clock::instant());
+        status.ticks()
+    }
+
     /// What stands before a message; the editor shows it with its next repaint.
     pub fn set(&self, text: impl Into<String>) {
         self.texts().message = text.into();
@@ -34,9 +61,20 @@ impl SharedPrompt {
         self.texts().question.is_some()
     }
 
+    /// Whether the history was being searched when the editor painted last.
+    pub fn is_searching(&self) -> bool {
+        self.searching.load(Ordering::Acquire)
+    }
+
     fn get(&self) -> String {
         let texts = self.texts();
-        texts.question.as_ref().unwrap_or(&texts.message).clone()
+        let line = texts.question.as_ref().unwrap_or(&texts.message);
+        let (width, _) = crossterm::terminal::size().unwrap_or((80, 24));
+        let now = clock::instant();
+        match texts.status.row(texts.style, now, usize::from(width)) {
+            Some(row) => format!("{row}\n{line}"),
+            None => line.clone(),
+        }
     }
 
     fn texts(&self) -> MutexGuard<'_, Texts> {
@@ -54,6 +92,9 @@ impl Prompt for SharedPrompt {
     }
 
     fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        if self.searching.swap(false, Ordering::AcqRel) {
+            self.found.store(true, Ordering::Release);
+        }
         Cow::Borrowed("")
     }
 
@@ -62,6 +103,11 @@ impl Prompt for SharedPrompt {
     }
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        self.searching.store(true, Ordering::Release);
         Cow::Owned(format!("(history: {}) ", search.term))
+    }
+
+    fn get_prompt_color(&self) -> Color {
+        Color::Default
     }
 }

@@ -59,23 +59,23 @@ impl Typed {
         self.question.as_ref().map(|(_, prompt)| prompt.clone())
     }
 
-    /// The editor came back with `text` half typed, since the session wants another thing: the text to go on with.
+    /// The editor came back with `text` half typed: the text to go on with if the session wants another thing now.
     ///
     /// What was typed after an answer belongs to the message; an answer that nobody waits for any more is dropped.
-    pub fn taken_over(&mut self, text: String) -> String {
+    pub fn taken_over(&mut self, text: &str) -> Option<String> {
         let next = self.asked.get();
         if next == self.question {
-            return text;
+            return None;
         }
         if self.question.is_none() || self.answered {
-            self.aside.push_str(&text);
+            self.aside.push_str(text);
         }
         self.question = next;
         self.answered = false;
         if self.question.is_some() {
-            String::new()
+            Some(String::new())
         } else {
-            std::mem::take(&mut self.aside)
+            Some(std::mem::take(&mut self.aside))
         }
     }
 }
@@ -94,15 +94,15 @@ mod tests {
         assert!(asked.set(Some(first.clone())));
         assert!(!asked.set(Some(first.clone())));
         assert_eq!(typed.prompt(), None);
-        assert_eq!(typed.taken_over("half a ".to_owned()), "");
+        assert_eq!(typed.taken_over("half a ").as_deref(), Some(""));
         assert_eq!(typed.prompt().as_deref(), Some("team? "));
         assert_eq!(typed.entered(), Some(first.0));
         asked.set(Some(question()));
-        assert_eq!(typed.taken_over("mess".to_owned()), "");
+        assert_eq!(typed.taken_over("mess").as_deref(), Some(""));
         asked.set(None);
         assert_eq!(
-            typed.taken_over("an answer cut sh".to_owned()),
-            "half a mess"
+            typed.taken_over("an answer cut sh").as_deref(),
+            Some("half a mess")
         );
         assert_eq!(typed.entered(), None);
     }
@@ -112,7 +112,7 @@ mod tests {
         let asked = Asked::default();
         let mut typed = Typed::new(asked.clone());
         asked.set(Some((RequestId::random(), String::new())));
-        typed.taken_over(String::new());
-        assert_eq!(typed.taken_over("n no".to_owned()), "n no");
+        typed.taken_over("");
+        assert_eq!(typed.taken_over("n no"), None);
     }
 }

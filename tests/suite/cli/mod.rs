@@ -18,6 +18,7 @@ mod log;
 mod mail_verbs;
 mod no_file;
 mod readme;
+mod screen;
 mod settings;
 mod shapes;
 mod terminal;

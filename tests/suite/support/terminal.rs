@@ -1,6 +1,7 @@
 //! A process on a real pseudo-terminal.
 
 use std::io::Write;
+use std::num::NonZero;
 use std::process::Command;
 use std::time::Duration;
 
@@ -9,28 +10,48 @@ use expectrl::session::OsSession;
 
 use super::facts::wait_until;
 
-/// How a line editor asks where the cursor is, and an answer.
-const WHERE: &str = "\u{1b}[6n";
-const THERE: &str = "\u{1b}[1;1R";
+/// How a line editor asks where the cursor is.
+const WHERE: &[u8] = b"\x1b[6n";
+/// Rows above the window that can still be read.
+const SCROLLBACK: usize = 1000;
 
-/// What a terminal sees and sends. It answers only the question for the cursor's place.
-#[derive(Debug)]
+/// What a terminal sees, shows and sends. Of questions it answers only the one for the cursor's place.
 pub struct Terminal {
     session: OsSession,
     bytes: Vec<u8>,
-    answered: usize,
+    screen: vt100::Parser,
+    /// How many bytes are on the screen.
+    drawn: usize,
 }
 
 impl Terminal {
     /// Starts `command` on a terminal of 120 columns and 40 rows.
-    pub fn start(mut command: Command) -> Self {
-        command.env("TERM", "xterm");
+    pub fn start(command: Command) -> Self {
+        Self::sized(command, 120, 40)
+    }
+
+    /// Starts `command` on a terminal of that size.
+    pub fn sized(command: Command, columns: u16, rows: u16) -> Self {
+        Self::of_kind(command, "xterm", columns, rows)
+    }
+
+    /// Starts `command` on a terminal that `TERM` names so.
+    pub fn of_kind(mut command: Command, term: &str, columns: u16, rows: u16) -> Self {
+        command.env("TERM", term);
         let mut session = Session::spawn(command).unwrap();
-        session.get_process_mut().set_window_size(120, 40).unwrap();
+        session
+            .get_process_mut()
+            .set_window_size(columns, rows)
+            .unwrap();
         Self {
             session,
             bytes: Vec::new(),
-            answered: 0,
+            screen: vt100::Parser::new(
+                NonZero::new(rows).unwrap(),
+                NonZero::new(columns).unwrap(),
+                SCROLLBACK,
+            ),
+            drawn: 0,
         }
     }
 
@@ -40,13 +61,41 @@ impl Terminal {
         while let Ok(count @ 1..) = self.session.try_read(&mut buffer) {
             self.bytes.extend_from_slice(&buffer[..count]);
         }
-        let text = String::from_utf8_lossy(&self.bytes).into_owned();
-        let asked = text.matches(WHERE).count();
-        while self.answered < asked {
-            self.answered += 1;
-            self.send(THERE);
+        self.draw();
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// Draws what has come, and says where the cursor is wherever that is asked.
+    fn draw(&mut self) {
+        while let Some(at) = self.bytes[self.drawn..]
+            .windows(WHERE.len())
+            .position(|part| part == WHERE)
+        {
+            let end = self.drawn + at + WHERE.len();
+            self.screen.process(&self.bytes[self.drawn..end]);
+            self.drawn = end;
+            let (row, column) = self.screen.screen().cursor_position();
+            self.send(&format!("\u{1b}[{};{}R", row + 1, column + 1));
         }
-        text
+        // What may be the beginning of the question waits for its rest.
+        let rest = &self.bytes[self.drawn..];
+        let kept = (1..WHERE.len())
+            .rev()
+            .find(|&count| rest.ends_with(&WHERE[..count]));
+        let end = self.bytes.len() - kept.unwrap_or(0);
+        self.screen.process(&self.bytes[self.drawn..end]);
+        self.drawn = end;
+    }
+
+    /// The rows of the window as a person sees them now, without blanks at their ends.
+    pub fn rows(&mut self) -> Vec<String> {
+        self.seen();
+        let screen = self.screen.screen();
+        let width = screen.size().1;
+        screen
+            .rows(0, width.get())
+            .map(|row| row.trim_end().to_owned())
+            .collect()
     }
 
     /// The same without escape sequences and carriage returns.

@@ -16,6 +16,8 @@ use crate::team::MemberStatus;
 
 /// Most lines of a message or a tool's answer that are shown.
 const MAX_LINES: usize = 30;
+/// What is said of a teammate that has stopped.
+const STOPPED: &str = "has stopped";
 
 /// Turns items into lines; remembers the part of a streamed line that has not ended yet.
 #[derive(Debug)]
@@ -77,15 +79,14 @@ impl Renderer {
             Shown::Error(text) => vec![style.bad(&format!("error: {}", safe_line(text, 4000)))],
             Shown::View(shown) => view::lines(style, shown),
             Shown::Shell { command, end } => shell(style, command, end),
-            Shown::Leaving(names) if names.is_empty() => vec![style.dim("the team has stopped")],
-            Shown::Leaving(names) => {
-                let names: Vec<&str> = names.iter().map(AgentName::as_str).collect();
-                vec![style.dim(&format!("waiting for {} to stop", names.join(", ")))]
-            }
+            Shown::Leaving(names) => self.leaving(names),
             Shown::Prompt(PromptFor::Question(open)) => {
                 question::lines(style, &open.record, open.behind, open.again.as_deref())
             }
-            Shown::LineTaken | Shown::Prompt(PromptFor::Message | PromptFor::Nothing) => Vec::new(),
+            Shown::Working(_)
+            | Shown::Used(_)
+            | Shown::LineTaken
+            | Shown::Prompt(PromptFor::Message | PromptFor::Nothing) => Vec::new(),
         }
     }
 
@@ -138,6 +139,20 @@ impl Renderer {
             lines.extend(indented(note).iter().map(|line| self.style.dim(line)));
         }
         lines
+    }
+
+    /// Whose stop was shown is not waited for any more, though its process may take a moment longer.
+    fn leaving(&self, names: &[AgentName]) -> Vec<String> {
+        let waits = |name: &&AgentName| self.said.get(*name) != Some(&STOPPED);
+        let waiting: Vec<&str> = names.iter().filter(waits).map(AgentName::as_str).collect();
+        if names.is_empty() {
+            vec![self.style.dim("the team has stopped")]
+        } else if waiting.is_empty() {
+            Vec::new()
+        } else {
+            let line = format!("waiting for {} to stop", waiting.join(", "));
+            vec![self.style.dim(&line)]
+        }
     }
 
     fn tool_result(&self, call: &ToolCall, output: &str, ok: bool) -> Vec<String> {
@@ -239,7 +254,7 @@ fn task(style: Style, news: &TaskNews) -> Vec<String> {
 
 fn status_of(news: &TeammateNews) -> &'static str {
     match news.member.status {
-        MemberStatus::Stopped => "has stopped",
+        MemberStatus::Stopped => STOPPED,
         MemberStatus::Failed => "has failed",
         MemberStatus::Starting => "starts",
         MemberStatus::Working

@@ -87,3 +87,23 @@ fn long_answers_are_cut_with_a_count() {
     assert_eq!(lines.len(), MAX_LINES + 1);
     assert_eq!(lines.last().unwrap(), "  … (10 more lines)");
 }
+
+#[test]
+fn nobody_is_waited_for_whose_stop_was_shown() {
+    let mut renderer = renderer();
+    let member: crate::team::Member = serde_json::from_value(json!({
+        "name": "alice", "role": "coder", "model": "script:x", "status": "stopped", "pid": null,
+        "startedAt": "2026-11-30T17:00:00.000Z", "task": null,
+    }))
+    .unwrap();
+    let [alice, bob] = ["alice", "bob"].map(|name| AgentName::parse(name).unwrap());
+    let both = Shown::Leaving(vec![alice.clone(), bob]);
+    assert_eq!(renderer.lines(&both), ["waiting for alice, bob to stop"]);
+    renderer.lines(&Shown::Teammate(TeammateNews {
+        member: Box::new(member),
+        alive: true,
+        note: None,
+    }));
+    assert_eq!(renderer.lines(&both), ["waiting for bob to stop"]);
+    assert!(renderer.lines(&Shown::Leaving(vec![alice])).is_empty());
+}

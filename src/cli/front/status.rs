@@ -1,0 +1,231 @@
+//! The status row above the prompt: who does what, since when, and what it has cost. Pure: what is shown goes in, a row comes out.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use unicode_width::UnicodeWidthChar;
+
+use crate::cli::shell::Style;
+use crate::ids::AgentName;
+use crate::lead::{PromptFor, Shown, Used};
+use crate::team::{Member, MemberStatus};
+
+/// One for each tick.
+const SPINNER: [char; 4] = ['◐', '◓', '◑', '◒'];
+/// How long a tick lasts.
+pub const TICK: Duration = Duration::from_millis(250);
+const BETWEEN: &str = " · ";
+
+/// What the row is made of.
+#[derive(Debug, Default)]
+pub struct Status {
+    /// Since when the lead's model works.
+    works_since: Option<Instant>,
+    /// Until when its server has asked it to wait.
+    waits_until: Option<Instant>,
+    team: BTreeMap<AgentName, Member>,
+    open: usize,
+    used: Option<Used>,
+}
+
+impl Status {
+    /// Takes in what is shown.
+    pub fn note(&mut self, item: &Shown, now: Instant) {
+        match item {
+            Shown::Working(true) => self.works_since = self.works_since.or(Some(now)),
+            Shown::Working(false) => {
+                self.works_since = None;
+                self.waits_until = None;
+            }
+            Shown::Retrying { wait, .. } => self.waits_until = now.checked_add(*wait),
+            Shown::Used(used) => self.used = Some(*used),
+            Shown::Teammate(news) => {
+                let name = &news.member.name;
+                let ended = matches!(
+                    news.member.status,
+                    MemberStatus::Stopped | MemberStatus::Failed
+                );
+                if news.alive && !ended {
+                    self.team.insert(name.clone(), (*news.member).clone());
+                } else {
+                    self.team.remove(name);
+                }
+            }
+            Shown::Prompt(PromptFor::Question(open)) => self.open = open.behind + 1,
+            Shown::Prompt(PromptFor::Message | PromptFor::Nothing) => self.open = 0,
+            _ => {}
+        }
+    }
+
+    /// Whether the row changes with time alone.
+    pub fn ticks(&self) -> bool {
+        self.works_since.is_some()
+    }
+
+    /// The row, not wider than `width` columns; `None` while nothing is going on.
+    pub fn row(&self, style: Style, now: Instant, width: usize) -> Option<String> {
+        if self.works_since.is_none() && self.team.is_empty() {
+            return None;
+        }
+        let mut parts = Vec::new();
+        if let Some(since) = self.works_since {
+            parts.push(self.lead(since, now));
+        }
+        parts.extend(self.team.values().map(teammate));
+        if self.open > 0 {
+            parts.push(format!("{} open", self.open));
+        }
+        if let Some(used) = &self.used {
+            parts.extend(self::used(used));
+        }
+        // The last column stays free: a terminal that has filled it is about to wrap.
+        let row = cut(&parts.join(BETWEEN), width.saturating_sub(1));
+        Some(style.dim(&row))
+    }
+
+    fn lead(&self, since: Instant, now: Instant) -> String {
+        let elapsed = now.saturating_duration_since(since);
+        let tick = elapsed.as_millis() / TICK.as_millis();
+        let turn = usize::try_from(tick).unwrap_or_default() % SPINNER.len();
+        let waits = self
+            .waits_until
+            .map(|until| until.saturating_duration_since(now))
+            .filter(|left| !left.is_zero())
+            .map_or_else(String::new, |left| {
+                format!(", its server asks to wait {} s", left.as_secs() + 1)
+            });
+        format!("{} lead {}{waits}", SPINNER[turn], time(elapsed))
+    }
+}
+
+fn teammate(member: &Member) -> String {
+    let doing = match member.status {
+        MemberStatus::Starting => "starts",
+        MemberStatus::Working => "works",
+        MemberStatus::Idle => "idle",
+        MemberStatus::WaitingApproval => "waits for you",
+        MemberStatus::Stopping => "stops",
+        MemberStatus::Stopped => "stopped",
+        MemberStatus::Failed => "failed",
+    };
+    let task = member
+        .task
+        .as_ref()
+        .map_or_else(String::new, |task| format!(" {task}"));
+    format!("{} {doing}{task}", member.name)
+}
+
+fn used(used: &Used) -> Vec<String> {
+    let mut parts = vec![tokens(used.tokens)];
+    parts.extend(used.cost.map(|cost| format!("${cost:.2}")));
+    parts.extend(used.context.map(|percent| format!("context {percent} %")));
+    parts
+}
+
+fn tokens(count: u64) -> String {
+    match count {
+        0..10_000 => format!("{count} tokens"),
+        10_000..10_000_000 => format!("{}k tokens", count / 1_000),
+        _ => format!("{}M tokens", count / 1_000_000),
+    }
+}
+
+fn time(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    match seconds / 60 {
+        0 => format!("{seconds} s"),
+        minutes => format!("{minutes} min {:02} s", seconds % 60),
+    }
+}
+
+/// The beginning of `text` that takes at most `width` columns.
+fn cut(text: &str, width: usize) -> String {
+    let mut taken = 0;
+    let mut out = String::new();
+    for ch in text.chars() {
+        taken += ch.width().unwrap_or(0);
+        if taken > width {
+            out.pop();
+            out.push('…');
+            break;
+        }
+        out.push(ch);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::clock;
+    use crate::lead::TeammateNews;
+
+    fn news(name: &str, status: &str, alive: bool) -> Shown {
+        let member = serde_json::from_value(json!({
+            "name": name, "role": "coder", "model": "script:x", "status": status, "pid": null,
+            "startedAt": "2026-11-30T17:00:00.000Z", "task": "task_00000001",
+        }))
+        .unwrap();
+        Shown::Teammate(TeammateNews {
+            member: Box::new(member),
+            alive,
+            note: None,
+        })
+    }
+
+    fn row(status: &Status, now: Instant, width: usize) -> Option<String> {
+        status.row(Style::default(), now, width)
+    }
+
+    #[test]
+    fn the_row_says_who_does_what_and_what_it_costs() {
+        let start = clock::instant();
+        let mut status = Status::default();
+        assert_eq!(row(&status, start, 80), None);
+        status.note(&Shown::Working(true), start);
+        status.note(&news("alice", "working", true), start);
+        status.note(&news("bob", "idle", false), start);
+        status.note(
+            &Shown::Used(Used {
+                tokens: 41_234,
+                cost: Some(0.184),
+                context: Some(42),
+            }),
+            start,
+        );
+        let later = start + Duration::from_millis(75_300);
+        assert_eq!(
+            row(&status, later, 120).unwrap(),
+            "◓ lead 1 min 15 s · alice works task_00000001 · 41k tokens · $0.18 · context 42 %"
+        );
+        assert_eq!(row(&status, later, 20).unwrap(), "◓ lead 1 min 15 s …");
+        status.note(&Shown::Working(false), later);
+        status.note(&news("alice", "stopped", true), later);
+        assert_eq!(row(&status, later, 120), None);
+    }
+
+    #[test]
+    fn a_wait_that_a_server_asks_for_is_counted_down() {
+        let start = clock::instant();
+        let mut status = Status::default();
+        status.note(&Shown::Working(true), start);
+        status.note(
+            &Shown::Retrying {
+                why: "overloaded".into(),
+                wait: Duration::from_secs(5),
+            },
+            start,
+        );
+        let row_at = |seconds| row(&status, start + Duration::from_secs(seconds), 120).unwrap();
+        assert!(row_at(2).ends_with("lead 2 s, its server asks to wait 4 s"));
+        assert!(row_at(6).ends_with("lead 6 s"));
+    }
+
+    #[test]
+    fn wide_characters_are_not_cut_in_two() {
+        assert_eq!(cut("漢字かな", 5), "漢…");
+        assert_eq!(cut("abc", 3), "abc");
+    }
+}
