@@ -283,8 +283,12 @@ fn inherited(name: &'static str) -> Option<(&'static str, OsString)> {
     std::env::var_os(name).map(|value| (name, value))
 }
 
+/// The command, after settings of its own.
 fn first<'a>(args: &[&'a str]) -> &'a str {
-    args.first().copied().unwrap_or_default()
+    match args {
+        ["-c", _, command, ..] | [command, ..] => command,
+        [] => "",
+    }
 }
 
 /// Whether `said`, the answer of `git version`, names a version before `since`; one that cannot be read does not.

@@ -161,7 +161,15 @@ fn pack(place: &Place, fresh: &Fresh, copies: &Path) -> Result<PathBuf, GitError
     } else {
         all_ids(&git)?
     };
-    let args = ["pack-objects", "-q", "--window=0", "all"];
+    // It is gone in a moment: nothing is lost with it that would be worth a wait for the disk.
+    let args = [
+        "-c",
+        "core.fsync=none",
+        "pack-objects",
+        "-q",
+        "--window=0",
+        "all",
+    ];
     let ended = git.end_fed(&args, &ids, CHECKOUT)?;
     if ended.code != Some(0) {
         return Err(ended.failed(&args));

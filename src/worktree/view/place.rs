@@ -80,8 +80,9 @@ impl Place {
         refs::noted(&self.home).map_err(|error| error.to_string())
     }
 
+    /// After what it tells of; lost, view and repository are compared as they are.
     pub(super) fn note_refs(&self, refs: &Refs) -> Result<(), String> {
-        self.put("refs", &refs::written(refs), Durability::Power)
+        self.put("refs", &refs::written(refs), Durability::Process)
     }
 
     /// What is noted under `name`, `None` if nothing is.
