@@ -34,7 +34,7 @@ impl Played {
 }
 
 /// Ways out of the variable that says whose tool this is; `{}` is the verb.
-const WAYS: [&str; 9] = [
+const WAYS: [&str; 13] = [
     "{}",
     "PITCREW_AGENT=x {}",
     "PITCREW_AGENT= {}",
@@ -43,23 +43,33 @@ const WAYS: [&str; 9] = [
     "env -u PITCREW_AGENT {}",
     "unset PITCREW_AGENT; exec {}",
     "env -i PATH=\"$PATH\" HOME=\"$HOME\" setsid -w {}",
-    "( (env -u PITCREW_AGENT {}; echo $? >../code) & ) ; until [ -s ../code ]; do sleep 0.01; done; cat ../code",
+    "env -u PITCREW_AGENT nohup {}",
+    "env -u PITCREW_AGENT timeout 60 nice sh -c 'exec {}'",
+    "(exec -a bash env -u PITCREW_AGENT {})",
+    "set -- {}; cp $1 mine && shift && env -u PITCREW_AGENT ./mine $*; code=$?; rm mine; (exit $code)",
+    "( (env -u PITCREW_AGENT {}; echo $? >code) & ) ; until [ -s code ]; do sleep 0.01; done; cat code",
 ];
 
 #[test]
 fn from_inside_a_tool_no_verb_answers_changes_or_starts_anything() {
     let lead_binary = env!("CARGO_BIN_EXE_lead");
     let teammate_binary = env!("CARGO_BIN_EXE_teammate");
-    for verb in [
+    let verbs = [
         format!("{lead_binary} plan approve req_0000000b"),
         format!("{lead_binary} permission allow req_0000000b"),
         format!("{lead_binary} task add sneaked"),
+        format!("{lead_binary} task complete task_00000001 --force"),
+        format!("{lead_binary} worktree remove w"),
         format!("{lead_binary} mail send lead hello"),
         format!("{teammate_binary} --name mallory"),
-    ] {
-        let tries: Vec<_> = WAYS
+    ];
+    for (place, verb) in verbs.iter().enumerate() {
+        // All ways with the first verb, each third with the others.
+        let step = if place == 0 { 1 } else { 3 };
+        let ways: Vec<&str> = WAYS.into_iter().skip(place % step).step_by(step).collect();
+        let tries: Vec<_> = ways
             .iter()
-            .map(|way| bash(&format!("{} 2>&1", way.replace("{}", &verb))))
+            .map(|way| bash(&format!("{} 2>&1", way.replace("{}", verb))))
             .chain([complete(), says("done")])
             .collect();
         // A sandbox hides whom a process descends from, and refuses what this is about.
@@ -68,7 +78,7 @@ fn from_inside_a_tool_no_verb_answers_changes_or_starts_anything() {
         let id = lead.task("Try");
         let _alice = lead.start(&[]);
         lead.wait_for_task(&id, "completed");
-        for (result, way) in lead.results().iter().zip(WAYS) {
+        for (result, way) in lead.results().iter().zip(ways) {
             assert!(
                 result.contains("was started by a tool of alice")
                     || result.contains("exit status 2"),
