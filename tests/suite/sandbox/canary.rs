@@ -11,14 +11,8 @@ use crate::support::{Bed, DEADLINE, Done, wait_until};
 const CANARY: &str = "canary-3f9c1d77e2";
 
 /// Looks for secrets wherever a command can; what it sees goes to the model, the transcript and a file.
-fn pry() -> String {
-    // Root may look into everybody's processes.
-    let processes = if is_root() { "self,$PPID" } else { "*" };
-    format!(
-        "{{ env; set; export -p; cat /proc/{{{processes},}}/{{environ,cmdline,task/*/environ}} \
-         .team/state/session.json; git log; git config -l; }} 2>/dev/null | tr '\\0' '\\n' | tee -a pried.txt"
-    )
-}
+const PRY: &str = "{ env; set; export -p; cat /proc/*/{environ,cmdline,task/*/environ} .team/state/session.json; git log; \
+    git config -l; } 2>/dev/null | tr '\\0' '\\n' | tee -a pried.txt";
 
 /// A bed whose processes all have the key, once under another name.
 fn bed_with_key(server: &ModelServer) -> Bed {
@@ -85,10 +79,10 @@ fn answer(ask: &Ask) -> Answer {
     let member = |name: &str| json!({"name": name, "role": "coder"});
     let spawn = |name: &str| json!({"name": name, "role": "coder", "prompt": "Look around."});
     match (ask.agent.as_str(), ask.step()) {
-        ("lead", 0) => Answer::call("bash", json!({"command": pry()}))
+        ("lead", 0) => Answer::call("bash", json!({"command": PRY}))
             .and(
                 "create_task",
-                json!({"subject": "look", "verify": pry(), "worktree": "w"}),
+                json!({"subject": "look", "verify": PRY, "worktree": "w"}),
             )
             .and(
                 "propose_team",
@@ -98,7 +92,7 @@ fn answer(ask: &Ask) -> Answer {
             Answer::call("spawn_teammate", spawn("alice")).and("spawn_teammate", spawn("bob"))
         }
         ("alice", 0) => Answer::say("I wait for work."),
-        ("alice", 1) => Answer::call("bash", json!({"command": pry()})),
+        ("alice", 1) => Answer::call("bash", json!({"command": PRY})),
         ("alice", 2) => {
             let id = told_task(ask).unwrap();
             Answer::call("complete_task", json!({"task_id": id, "result": "looked"}))

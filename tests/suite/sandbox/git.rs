@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::user::again_as_user;
 use crate::lead::scripts::{RUN, goal, member, named, proposal, script_of, spawn, tool, turn};
+use crate::support::agent::Agent;
 use crate::support::facts::send;
 use crate::support::{Bed, DEADLINE, Running, wait_until};
-use crate::tool::Agent;
 
 /// A bed with a branch `other`, a stash of the person's, a tag and worktrees `w` of alice and `v` of bob.
 struct Team {

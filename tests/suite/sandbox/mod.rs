@@ -4,6 +4,9 @@
 mod canary;
 mod cell;
 mod corpus;
+mod escapes;
 mod git;
+mod leftovers;
+mod races;
 mod user;
 mod usual_work;

@@ -29,9 +29,14 @@ pub struct Bed {
 impl Bed {
     /// An empty workspace, no git.
     pub fn new() -> Self {
+        Self::beneath(&std::env::temp_dir())
+    }
+
+    /// The same in a directory of that directory.
+    pub fn beneath(dir: &Path) -> Self {
         let scratch = tempfile::Builder::new()
             .prefix("pitcrew-bed-")
-            .tempdir()
+            .tempdir_in(dir)
             .unwrap();
         let top = scratch.path().canonicalize().unwrap();
         for dir in ["work", "home", "tmp"] {
@@ -52,7 +57,13 @@ impl Bed {
 
     /// A git checkout with one commit that holds `README.md`.
     pub fn git() -> Self {
-        let bed = Self::new();
+        Self::new().with_git()
+    }
+
+    /// The same in this bed.
+    #[must_use]
+    pub fn with_git(self) -> Self {
+        let bed = self;
         bed.run_git(&["init", "-q"]);
         bed.write("README.md", "scratch\n");
         bed.run_git(&["add", "-A"]);

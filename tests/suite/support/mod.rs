@@ -4,6 +4,7 @@
 //! environment that names only these. A [`Bed`] that goes kills what is left and a test that ended well says if anything was.
 
 pub mod again;
+pub mod agent;
 pub mod bed;
 pub mod facts;
 pub mod job;

@@ -81,6 +81,18 @@ impl Field {
             whole.join("\n")
         );
     }
+
+    #[track_caller]
+    pub(super) fn assert_all_survive(&self) {
+        let unmade = |place: &usize| !self.own(*place).join("output").exists();
+        let unmade: Vec<&String> = (0..self.texts.len())
+            .filter(unmade)
+            .map(|place| &self.texts[place])
+            .collect();
+        assert!(unmade.is_empty(), "these were not run: {unmade:#?}");
+        let lost = self.told(false);
+        assert!(lost.is_empty(), "these got out:\n{}", lost.join("\n"));
+    }
 }
 
 fn name(place: usize) -> String {

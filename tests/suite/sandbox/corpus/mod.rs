@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use field::Field;
 
-use crate::support::{Bed, Running};
+use super::cell::Cell;
+use super::user::again_as_user;
+use crate::support::{Bed, Running, soak};
 
 const TABLES: [&str; 7] = [
     include_str!("shell.txt"),
@@ -26,8 +28,8 @@ const TABLES: [&str; 7] = [
 const FEWEST: usize = 150;
 
 /// Runs every command that lies beneath `in`, some at once.
-const DRIVE: &str = "cd in && ls | xargs -P 4 -I DIR sh -c \
-    'cd DIR && timeout 20 bash ./command </dev/null >output 2>&1'; true";
+const DRIVE: &str = "PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH; cd in && ls | xargs -P 4 -I DIR sh -c \
+    'cd DIR && timeout 20 bash ./command </dev/null >output 2>&1; true'";
 
 /// A line of a table.
 #[derive(Debug, Clone, Copy)]
@@ -91,4 +93,37 @@ fn every_command_destroys_its_victim_when_it_is_run_plainly() {
             .expect_code(0),
     );
     field.assert_all_destroyed();
+}
+
+/// Half of the commands, all of them in a long run: the other half is tried elsewhere or by somebody else.
+fn survive_beneath(dir: &str, half: usize) {
+    let step = soak(1, 2);
+    let entries: Vec<Entry> = entries()
+        .into_iter()
+        .skip(half % step)
+        .step_by(step)
+        .collect();
+    let cell = Cell::beneath(dir);
+    let field = Field::lay(&cell.at("work"), &cell.at("outside"), &entries);
+    cell.ok(DRIVE);
+    field.assert_all_survive();
+}
+
+#[test]
+fn every_victim_survives_the_sandbox() {
+    survive_beneath("/tmp", 0);
+    survive_beneath("/var/tmp", 1);
+}
+
+/// What was tried beneath `/tmp` by root is tried elsewhere by a user.
+#[test]
+fn every_victim_survives_a_user() {
+    again_as_user("sandbox::corpus::the_other_halves");
+}
+
+#[test]
+#[ignore = "part of another test"]
+fn the_other_halves() {
+    survive_beneath("/tmp", 1);
+    survive_beneath("/var/tmp", 0);
 }
