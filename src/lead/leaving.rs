@@ -122,6 +122,8 @@ impl Session {
         self.take_mail()?;
         self.show_board_news();
         child::kill_strays();
+        // Its own and empty of value; that it stays is no failure.
+        std::fs::remove_dir_all(self.files.workspace.agent_tmp(&AgentName::lead())).ok();
         Ok(())
     }
 

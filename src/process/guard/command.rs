@@ -84,3 +84,32 @@ fn program(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<Comman
     command.arg("-c").arg(text);
     Ok(command)
 }
+
+#[cfg(target_os = "macos")]
+fn program(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<Command> {
+    use crate::process::sandbox::seatbelt;
+
+    let mut command = match inside {
+        None => Command::new(shell),
+        Some(sandbox) => {
+            let mut command = Command::new(seatbelt::PROGRAM);
+            command
+                .arg("-p")
+                .arg(seatbelt::profile(sandbox)?)
+                .arg(shell);
+            command
+        }
+    };
+    command.arg("-c").arg(text);
+    Ok(command)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn program(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<Command> {
+    if inside.is_some() {
+        return Err(io::Error::other("there is no sandbox on this system"));
+    }
+    let mut command = Command::new(shell);
+    command.arg("-c").arg(text);
+    Ok(command)
+}

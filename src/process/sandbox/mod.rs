@@ -7,6 +7,8 @@
 pub(super) mod linux;
 mod plan;
 mod probe;
+#[cfg(any(test, target_os = "macos"))]
+pub(super) mod seatbelt;
 mod wire;
 
 pub use plan::{Bind, Parts, Sandbox};

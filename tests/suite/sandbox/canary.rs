@@ -61,11 +61,11 @@ fn assert_silent(what: &str, done: &Done) {
 /// The task that it was told of. What it has pried out names those of other teams on this machine, too.
 fn told_task(ask: &Ask) -> Option<&str> {
     let parts = ask.messages.iter().flat_map(|said| &said.parts);
-    let ids = parts.filter_map(|part| match part {
+    let mut ids = parts.filter_map(|part| match part {
         Part::Text(text) => text.get(text.find("task_")?..)?.get(..13),
         Part::Call { .. } | Part::Result { .. } => None,
     });
-    ids.last()
+    ids.next_back()
 }
 
 /// The lead pries and starts two teammates; one pries, the other is refused by the server, which repeats the key.

@@ -64,6 +64,10 @@ impl Cell {
         path
     }
 
+    pub(super) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.at(name)).unwrap()
+    }
+
     pub(super) fn call(&self, command: &str) -> ShellCall {
         let env = vec![
             ("PATH".into(), path()),

@@ -8,5 +8,7 @@ mod escapes;
 mod git;
 mod leftovers;
 mod races;
+mod settings;
 mod user;
 mod usual_work;
+mod walls;

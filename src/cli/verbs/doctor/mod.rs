@@ -5,6 +5,7 @@
 
 mod check;
 mod repair;
+mod sandbox;
 mod surroundings;
 
 use check::Check;

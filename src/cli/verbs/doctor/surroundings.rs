@@ -1,6 +1,7 @@
 //! What a team needs besides its files. None of it makes the exit code 1 but a settings file of the workspace.
 
 use super::check::Check;
+use super::sandbox;
 use crate::cli::choice;
 use crate::cli::place::Place;
 use crate::config::{Loaded, Settings};
@@ -14,10 +15,16 @@ const LITTLE_SPACE: u64 = 256 * 1024 * 1024;
 /// Looks at all of it.
 pub(super) fn look(place: &Place) -> Vec<Check> {
     let mut checks: Vec<Check> = links(place).into_iter().collect();
-    checks.extend([locking(place), space(place), git(place)]);
+    checks.extend([
+        locking(place),
+        space(place),
+        git(place),
+        sandbox::hard_links(place),
+    ]);
     match place.settings() {
         Ok(loaded) => {
             checks.push(settings(&loaded));
+            checks.push(sandbox::walls(place, &loaded.settings));
             checks.push(lead_model(place, &loaded.settings));
         }
         Err(failure) => checks.push(Check {
