@@ -28,6 +28,12 @@ impl Timestamp {
         self.0
     }
 
+    /// The time of day, `HH:MM` in UTC.
+    pub fn time_of_day(self) -> String {
+        // As in `2026-11-30T17:00:00.000Z`.
+        self.to_string().get(11..16).unwrap_or_default().to_owned()
+    }
+
     /// Reads an ISO-8601 date and time with a zone, `Z` or an offset.
     pub fn parse(text: &str) -> Option<Self> {
         let at: jiff::Timestamp = text.parse().ok()?;
@@ -81,6 +87,7 @@ mod tests {
         let at = Timestamp::from_ms(1_764_522_000_123);
         assert_eq!(at.to_string(), "2025-11-30T17:00:00.123Z");
         assert_eq!(Timestamp::parse(&at.to_string()), Some(at));
+        assert_eq!(at.time_of_day(), "17:00");
         assert_eq!(
             Timestamp::from_ms(0).to_string(),
             "1970-01-01T00:00:00.000Z"

@@ -7,7 +7,7 @@ use super::fleet::Happened;
 use super::inlet::Event;
 use super::session::Session;
 use super::slash::{COMMANDS, Command, TeamCommand};
-use super::{Shown, View};
+use super::{Seen, Shown, View};
 use crate::ids::{AgentName, TaskId};
 use crate::mailbox::inbox;
 use crate::process::child;
@@ -65,9 +65,10 @@ impl Session {
         };
         let members = members
             .into_iter()
-            .map(|member| {
-                let alive = self.files.roster.is_alive(&member.name);
-                (member, alive)
+            .map(|member| Seen {
+                alive: self.files.roster.is_alive(&member.name),
+                lost: self.files.roster.lost_since(&member),
+                member,
             })
             .collect();
         match self.files.requests.open_ones(None) {

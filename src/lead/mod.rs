@@ -49,5 +49,6 @@ pub use options::{EndStatus, Resume, RunError, SessionOptions, SessionResult};
 pub use session::run;
 pub use slash::COMMANDS;
 pub use ui::{
-    Account, Answering, Lost, PromptFor, ShellEnd, Shown, TaskNews, TeammateNews, Ui, Used, View,
+    Account, Answering, Lost, PromptFor, Seen, ShellEnd, Shown, TaskNews, TeammateNews, Ui, Used,
+    View,
 };

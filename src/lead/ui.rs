@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::board::{Task, TaskView};
+use crate::clock::Timestamp;
 use crate::conversation::ToolCall;
 use crate::ids::{AgentName, SessionId, TaskId};
 use crate::mailbox::Message;
@@ -138,6 +139,17 @@ pub struct TaskNews {
     pub change: serde_json::Value,
 }
 
+/// A member as `/team` shows it.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Its record.
+    pub member: Member,
+    /// Whether its process lives.
+    pub alive: bool,
+    /// Since when it is lost, if it is.
+    pub lost: Option<Timestamp>,
+}
+
 /// A change of a teammate.
 #[derive(Debug, Clone)]
 pub struct TeammateNews {
@@ -154,8 +166,8 @@ pub struct TeammateNews {
 pub enum View {
     /// `/help`: command, arguments, what it does.
     Help(Vec<(&'static str, &'static str, &'static str)>),
-    /// `/team`: members with whether they live, and the open requests.
-    Team(Vec<(Member, bool)>, Vec<Record>),
+    /// `/team`: members, and the open requests.
+    Team(Vec<Seen>, Vec<Record>),
     /// `/team permissions`, `/team plans`, `/team shutdown NAME`.
     Requests(Vec<Record>),
     /// `/tasks`

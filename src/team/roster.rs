@@ -6,9 +6,11 @@
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
 
-use super::Member;
 use super::lead_presence::LIFE_WAIT;
+use super::{Member, MemberStatus};
+use crate::clock::Timestamp;
 use crate::ids::AgentName;
 use crate::store::lock::{self, FileLock, LockError};
 use crate::store::read::{ReadError, read_plain};
@@ -160,6 +162,21 @@ impl Roster {
             tracing::warn!(%error, %name, "whether a teammate lives cannot be seen");
             true
         })
+    }
+
+    /// Since when `member` is lost: it has neither stopped nor failed, and its process is gone. That is when its record was
+    /// last written, the last sign of it. `None`: it is not lost, or there is no record.
+    pub fn lost_since(&self, member: &Member) -> Option<Timestamp> {
+        let ended = matches!(member.status, MemberStatus::Stopped | MemberStatus::Failed);
+        if ended || self.is_alive(&member.name) {
+            return None;
+        }
+        let path = self
+            .workspace
+            .member(&spelling(&self.workspace, &member.name));
+        let written = path.metadata().ok()?.modified().ok()?;
+        let since = written.duration_since(UNIX_EPOCH).ok()?;
+        Some(Timestamp::from_ms(u64::try_from(since.as_millis()).ok()?))
     }
 
     /// One lock for all records: writes are few, and short.

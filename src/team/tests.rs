@@ -87,6 +87,27 @@ fn a_name_is_one_member_in_any_case() {
 }
 
 #[test]
+fn one_is_lost_since_its_record_was_last_written() {
+    let (_dir, workspace) = scratch();
+    let roster = roster(&workspace);
+    let before = Timestamp::now().as_ms();
+    let mut alice = member("alice", 1);
+    alice.status = MemberStatus::Working;
+    roster.put(&alice).unwrap();
+    let since = roster.lost_since(&alice).unwrap();
+    // A file system's clock may be a little behind.
+    assert!(since.as_ms() + 5_000 >= before, "{since}");
+    let presence = Presence::take(&workspace, &alice.name).unwrap().unwrap();
+    assert_eq!(roster.lost_since(&alice), None, "it lives");
+    drop(presence);
+    for status in [MemberStatus::Stopped, MemberStatus::Failed] {
+        alice.status = status;
+        assert_eq!(roster.lost_since(&alice), None, "{status:?}");
+    }
+    assert_eq!(roster.lost_since(&member("bob", 1)), None, "no record");
+}
+
+#[test]
 fn members_come_in_the_order_of_their_start_and_damaged_ones_are_only_reported() {
     let (_scratch, workspace) = scratch();
     let roster = roster(&workspace);

@@ -1,8 +1,5 @@
 //! Who a name stands for: the lead, and the members with how each is.
 
-use std::time::UNIX_EPOCH;
-
-use crate::clock::Timestamp;
 use crate::ids::{self, AgentName};
 use crate::mailbox::{Directory, Recipient};
 use crate::team::{Member, MemberStatus, Roster, lead_presence};
@@ -49,19 +46,11 @@ impl TeamDirectory {
             MemberStatus::Working
             | MemberStatus::Idle
             | MemberStatus::WaitingApproval
-            | MemberStatus::Stopping => match self.last_sign(member) {
-                Some(time) => format!("lost since {time} UTC"),
+            | MemberStatus::Stopping => match self.roster.lost_since(member) {
+                Some(since) => format!("lost since {} UTC", since.time_of_day()),
                 None => "lost".to_owned(),
             },
         }
-    }
-
-    /// When it last wrote its record, as HH:MM.
-    fn last_sign(&self, member: &Member) -> Option<String> {
-        let record = std::fs::metadata(self.workspace.member(&member.name)).ok()?;
-        let since = record.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        let at = Timestamp::from_ms(u64::try_from(since.as_millis()).ok()?).to_string();
-        at.get(11..16).map(str::to_owned)
     }
 }
 

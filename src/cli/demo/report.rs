@@ -34,6 +34,7 @@ pub(super) fn print(
         .map(|member| team::Living {
             member: member.clone(),
             alive: false,
+            lost: None,
             stalled: None,
         })
         .collect();

@@ -16,9 +16,10 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
         View::Team(members, open) => {
             let living: Vec<team::Living> = members
                 .iter()
-                .map(|(member, alive)| team::Living {
-                    member: member.clone(),
-                    alive: *alive,
+                .map(|seen| team::Living {
+                    member: seen.member.clone(),
+                    alive: seen.alive,
+                    lost: seen.lost,
                     stalled: None,
                 })
                 .collect();

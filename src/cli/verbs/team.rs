@@ -32,6 +32,8 @@ pub struct Living {
     pub member: Member,
     /// Whether its process lives.
     pub alive: bool,
+    /// Since when it is lost, if it is.
+    pub lost: Option<Timestamp>,
     /// Since when it works without a sign, as its lead says.
     pub stalled: Option<Timestamp>,
 }
@@ -61,6 +63,7 @@ pub fn living(place: &Place) -> Result<Vec<Living>, Failure> {
             let alive = roster.is_alive(&member.name);
             Living {
                 alive,
+                lost: roster.lost_since(&member),
                 stalled: stalled.get(&member.name).copied().filter(|_| alive),
                 member,
             }
@@ -77,12 +80,14 @@ fn stalled(place: &Place) -> BTreeMap<AgentName, Timestamp> {
 }
 
 impl Living {
-    /// The record with `alive` added, and `stalledSince` if it is.
+    /// The record with `alive` added, and `lostSince` or `stalledSince` if it is.
     pub fn json(&self) -> Value {
         let mut value = json!(self.member);
         value["alive"] = self.alive.into();
-        if let Some(since) = self.stalled {
-            value["stalledSince"] = json!(since);
+        for (key, since) in [("lostSince", self.lost), ("stalledSince", self.stalled)] {
+            if let Some(since) = since {
+                value[key] = json!(since);
+            }
         }
         value
     }
@@ -99,14 +104,14 @@ impl Living {
             MemberStatus::WaitingApproval => "waiting for approval",
             MemberStatus::Stopping => "stopping",
         };
-        if let Some(since) = self.stalled {
-            // The time of day, as in `2026-11-30T17:00:00.000Z`.
-            let at = since.to_string().get(11..16).unwrap_or_default().to_owned();
-            return format!("stalled since {at} UTC");
+        let since = |at: Timestamp| format!("{status} since {} UTC", at.time_of_day());
+        if let Some(at) = self.stalled {
+            return format!("stalled since {} UTC", at.time_of_day());
         }
+        let status = self.lost.map_or_else(|| status.to_owned(), since);
         match &self.member.last_error {
             Some(error) if !self.alive => format!("{status}: {error}"),
-            _ => status.to_owned(),
+            _ => status,
         }
     }
 }

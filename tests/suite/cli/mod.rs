@@ -21,6 +21,7 @@ mod readme;
 mod screen;
 mod settings;
 mod shapes;
+mod team_verbs;
 mod terminal;
 mod watch;
 
