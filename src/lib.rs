@@ -8,7 +8,7 @@
 //! | 5 | [`lead`]: the session's loop; [`teammate`]: one worker's loop |
 //! | 4 | [`timeline`]: what happened, in one order; [`findings`]: what is not in order, and how it is mended; above [`agent`]: one agent's thinking loop |
 //! | 3 | [`tool`]: what models may do; [`config`]: settings and where each came from |
-//! | 2 | [`board`], [`mailbox`], [`request`], [`team`], [`worktree`], [`policy`], [`model`] |
+//! | 2 | [`board`], [`mailbox`], [`request`], [`lease`], [`team`], [`worktree`], [`policy`], [`model`] |
 //! | 1 | [`conversation`], above [`store`] and [`process`]: know no domain |
 //! | 0 | [`cancel`] and [`workspace`], above [`ids`] and [`clock`] |
 
@@ -32,6 +32,7 @@ pub mod ids;
 #[cfg(test)]
 mod killed;
 pub mod lead;
+pub mod lease;
 pub mod mailbox;
 pub mod model;
 pub mod policy;

@@ -20,7 +20,7 @@ const ROWS: [&[&str]; 12] = [
     &["store", "process"],
     &["conversation"],
     &[
-        "board", "mailbox", "request", "team", "worktree", "policy", "model",
+        "board", "mailbox", "request", "lease", "team", "worktree", "policy", "model",
     ],
     &["tool", "config"],
     &["agent"],

@@ -6,6 +6,7 @@
 
 mod answer;
 mod changes;
+mod leases;
 mod mail;
 mod start;
 mod steps;

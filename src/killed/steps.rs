@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use super::{answer, changes, mail, start, trees, turn};
+use super::{answer, changes, leases, mail, start, trees, turn};
 use crate::store::fault::{self, Point};
 
 const ACT: &str = "PITCREW_TEST_ACT";
@@ -55,6 +55,7 @@ fn acts() -> Vec<Act> {
         changes::acts(),
         mail::acts(),
         answer::acts(),
+        leases::acts(),
         turn::acts(),
         start::acts(),
         trees::acts(),

@@ -39,9 +39,10 @@ impl Host for NoLoop {
     }
 }
 
-fn context(workspace: &Workspace) -> AgentContext {
+/// What the tools of `agent` work with.
+pub(super) fn context(workspace: &Workspace, agent: &str) -> AgentContext {
     AgentContext {
-        agent: AgentName::parse("alice").unwrap(),
+        agent: AgentName::parse(agent).unwrap(),
         role: String::new(),
         workspace: workspace.clone(),
         board: Arc::new(open_board(workspace, Durability::Power, 3).unwrap()),
@@ -83,7 +84,7 @@ fn perform(root: &Path, victim: &Victim) {
         transcript,
         replay,
         model,
-        toolbox: Arc::new(ToolBox::new(Arc::new(context(&workspace)))),
+        toolbox: Arc::new(ToolBox::new(Arc::new(context(&workspace, "alice")))),
         system: vec!["You are alice.".to_owned()],
         send: Box::new(move |report| drop(sender.send(report))),
     });

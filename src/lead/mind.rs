@@ -13,7 +13,7 @@ use crate::mailbox::{Inbox, Message};
 use crate::model::ModelError;
 use crate::store::Durability;
 use crate::team::usage::{self, Spent};
-use crate::tool::AgentContext;
+use crate::tool::{AgentContext, leases};
 
 /// The lead's conversation and what waits to enter it.
 pub(super) struct Mind {
@@ -159,6 +159,7 @@ impl Session {
     }
 
     fn at_rest(&mut self) {
+        leases::round_over(&self.mind.context);
         if self.leaving.is_none() {
             self.set_status("idle");
         }

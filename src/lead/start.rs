@@ -33,7 +33,7 @@ use crate::store::watch::Watcher;
 use crate::store::{Durability, quarantine};
 use crate::team::usage::Meter;
 use crate::team::{LeadPresence, Prices, Roster};
-use crate::tool::{AgentContext, Desk, TeamDirectory, ToolBox};
+use crate::tool::{AgentContext, Desk, TeamDirectory, ToolBox, leases};
 use crate::workspace::Workspace;
 use crate::worktree;
 
@@ -391,6 +391,7 @@ impl Session {
         for warning in std::mem::take(&mut self.options.warnings) {
             self.say(warning);
         }
+        leases::begin(&self.mind.context);
         let waiting = std::mem::take(&mut self.mind.waiting);
         self.receive(waiting)?;
         self.recover()?;

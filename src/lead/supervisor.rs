@@ -18,6 +18,7 @@ use crate::ids::{AgentName, RequestId, TaskId};
 use crate::process::child;
 use crate::store::lock;
 use crate::team::{Member, MemberStatus, PlanGate};
+use crate::tool::leases;
 
 /// The exit code of a teammate that was refused: wrong arguments, or somebody is that teammate already.
 const REFUSED: i32 = 2;
@@ -129,6 +130,7 @@ impl Session {
 
     fn ended(&mut self, name: &AgentName, epoch: u64, code: Option<i32>, how: &str) {
         let end = self.end_in_words(name, how);
+        leases::free_the_dead(&self.mind.context);
         if let Err(error) = self.take_mail() {
             self.complain("mail was not taken in", &*error);
         }

@@ -6,6 +6,7 @@ use super::mate::Mate;
 use crate::clock;
 use crate::request::{Decision, RequestKind, RequestStatus};
 use crate::team::MemberStatus;
+use crate::tool::leases;
 
 impl Mate {
     pub(super) fn carry_out(&mut self, effect: Effect) -> anyhow::Result<()> {
@@ -29,7 +30,10 @@ impl Mate {
                 let inputs = self.waiting_inputs();
                 self.thinker.next_turn(inputs)?;
             }
-            Effect::RestAtBoundary => self.thinker.rest()?,
+            Effect::RestAtBoundary => {
+                leases::round_over(&self.context);
+                self.thinker.rest()?;
+            }
             Effect::Interrupt(why) => self.thinker.interrupt(why),
             Effect::EndWait(why) => self.end_wait(why)?,
             Effect::Result(text) => {

@@ -24,7 +24,7 @@ use crate::request::Requests;
 use crate::store::watch::Watcher;
 use crate::team::Session;
 use crate::team::usage::{self, Meter};
-use crate::tool::{AgentContext, Answer, Assignment, PermissionAsk};
+use crate::tool::{AgentContext, Answer, Assignment, PermissionAsk, leases};
 use crate::workspace::Workspace;
 
 /// Everything that one teammate is; owned by one thread.
@@ -185,6 +185,7 @@ impl Mate {
     }
 
     fn round_over(&mut self, end: RoundEnd) {
+        leases::round_over(&self.context);
         self.last_work = self.work();
         self.queue.push_back(Event::RoundOver(end));
     }

@@ -31,7 +31,7 @@ use crate::policy::Policy;
 use crate::request::{RequestKind, RequestStatus, Requests};
 use crate::store::Durability;
 use crate::team::{Roster, Session, grants, lead_presence};
-use crate::tool::{AgentContext, Desk, TeamDirectory, ToolBox, open_board};
+use crate::tool::{AgentContext, Desk, TeamDirectory, ToolBox, leases, open_board};
 
 impl Ground {
     /// Everything else. The outer error is a crash, the inner one is final: a bad key or bad settings.
@@ -211,6 +211,7 @@ impl Mate {
 
     /// Picks up what the board, the requests and the transcript say of this teammate.
     fn resume(&mut self, replay: &Replay, options: &Options) -> anyhow::Result<()> {
+        leases::begin(&self.context);
         if !options.started_by_lead && self.lead.present {
             self.tell(&letters::joined(&self.me))?;
         }

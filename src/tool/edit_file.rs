@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::call::{Call, Class, Said, Tool};
 use super::path::{Access, Opened, Target};
 use super::seen::{Known, MAX_EDIT};
-use super::{diff, edits};
+use super::{diff, edits, leases};
 
 /// How many places are named in a refusal.
 const PLACES: usize = 20;
@@ -50,6 +50,7 @@ impl Tool for EditFile {
 
     fn preview(call: &Call<'_>, input: &EditFileInput) -> Result<Option<String>, String> {
         let target = call.target()?;
+        leases::check(call, target)?;
         let planned = plan(call, target, input)?;
         edits::show(call, planned.old.as_bytes());
         Ok(Some(diff::full(&target.shown, &planned.old, &planned.new)))
@@ -57,26 +58,30 @@ impl Tool for EditFile {
 
     fn run(call: &Call<'_>, input: EditFileInput) -> Result<Said, String> {
         let target = call.target()?;
-        let planned = plan(call, target, &input)?;
-        edits::check_agreed(call, target, planned.old.as_bytes())?;
-        edits::replace(
-            call,
-            target,
-            &planned.parent,
-            planned.new.as_bytes(),
-            Some(planned.mode),
-        )?;
-        let spots = match planned.places.as_slice() {
-            [line] => format!("line {line}"),
-            lines => format!("{} places, lines {}", lines.len(), listed(lines)),
-        };
-        Ok(format!(
-            "edited {} ({spots})\n{}",
-            target.shown,
-            diff::short(&target.shown, &planned.old, &planned.new)
-        )
-        .into())
+        edits::under_lease(call, target, || edit(call, target, &input))
     }
+}
+
+fn edit(call: &Call<'_>, target: &Target, input: &EditFileInput) -> Result<Said, String> {
+    let planned = plan(call, target, input)?;
+    edits::check_agreed(call, target, planned.old.as_bytes())?;
+    edits::replace(
+        call,
+        target,
+        &planned.parent,
+        planned.new.as_bytes(),
+        Some(planned.mode),
+    )?;
+    let spots = match planned.places.as_slice() {
+        [line] => format!("line {line}"),
+        lines => format!("{} places, lines {}", lines.len(), listed(lines)),
+    };
+    Ok(format!(
+        "edited {} ({spots})\n{}",
+        target.shown,
+        diff::short(&target.shown, &planned.old, &planned.new)
+    )
+    .into())
 }
 
 fn plan(call: &Call<'_>, target: &Target, input: &EditFileInput) -> Result<Planned, String> {
@@ -90,7 +95,7 @@ fn plan(call: &Call<'_>, target: &Target, input: &EditFileInput) -> Result<Plann
         .map_err(failed)?
         .ok_or_else(|| absent(target))?;
     if call.seen.known(&target.real, &bytes) == Known::Changed {
-        return Err(edits::changed(target));
+        return Err(edits::changed(call, target));
     }
     let old = String::from_utf8(bytes)
         .map_err(|_| format!("{} is not UTF-8 text; change it with bash", target.shown))?;

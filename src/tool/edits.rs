@@ -2,13 +2,29 @@
 
 use std::io;
 
-use super::call::Call;
+use super::call::{Call, Said};
+use super::leases;
 use super::path::{Opened, Target};
 use super::seen::hash;
 use crate::store::{Durability, atomic};
 
+/// Runs `edit` under this agent's lease of the file, which lasts until its round ends if the edit succeeds.
+pub(crate) fn under_lease(
+    call: &Call<'_>,
+    target: &Target,
+    edit: impl FnOnce() -> Result<Said, String>,
+) -> Result<Said, String> {
+    let is_new = leases::take(call, target)?;
+    let done = edit();
+    if is_new && done.is_err() {
+        leases::take_back(call, target);
+    }
+    done
+}
+
 /// The refusal of an edit of something that the agent does not know as it is.
-pub(crate) fn changed(target: &Target) -> String {
+pub(crate) fn changed(call: &Call<'_>, target: &Target) -> String {
+    leases::found_changed(call, target);
     format!(
         "{} has changed since you last read it; read it again, then edit what is there now",
         target.shown

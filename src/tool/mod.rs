@@ -26,6 +26,7 @@ mod glob;
 mod grep;
 pub mod host;
 mod input;
+pub mod leases;
 mod merge_worktree;
 mod path;
 mod place;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::call::{Call, Class, Said, Tool};
 use super::path::{Access, Opened, Target};
 use super::seen::{Known, MAX_EDIT};
-use super::{diff, edits};
+use super::{diff, edits, leases};
 
 pub(crate) struct WriteFile;
 
@@ -33,6 +33,7 @@ impl Tool for WriteFile {
 
     fn preview(call: &Call<'_>, input: &WriteFileInput) -> Result<Option<String>, String> {
         let target = call.target()?;
+        leases::check(call, target)?;
         let old = match Opened::parent_of(&target.real, false) {
             Ok(parent) => old_content(call, target, &parent)?.map(|(bytes, _)| bytes),
             Err(_) => None,
@@ -51,42 +52,45 @@ impl Tool for WriteFile {
                 input.content.len()
             ));
         }
-        let parent = Opened::parent_of(&target.real, true)
-            .map_err(|error| edits::cannot("write", target, &error))?;
-        let old = old_content(call, target, &parent)?;
-        let bytes = old.as_ref().map_or(&[][..], |(bytes, _)| bytes);
-        edits::check_agreed(call, target, bytes)?;
-        let mut content = input.content;
-        let had_newline = old
-            .as_ref()
-            .is_some_and(|(bytes, _)| bytes.ends_with(b"\n"));
-        if had_newline && !content.is_empty() && !content.ends_with('\n') {
-            content.push('\n');
-        }
-        let lines = content.lines().count();
-        edits::replace(
-            call,
-            target,
-            &parent,
-            content.as_bytes(),
-            old.as_ref().map(|old| old.1),
-        )?;
-        Ok(match old {
-            None => format!("made {} ({lines} lines)", target.shown),
-            Some((bytes, _)) if bytes == content.as_bytes() => {
-                format!("{} has exactly this content already", target.shown)
-            }
-            Some((bytes, _)) => {
-                let old = String::from_utf8_lossy(&bytes);
-                format!(
-                    "replaced {} ({lines} lines)\n{}",
-                    target.shown,
-                    diff::short(&target.shown, &old, &content)
-                )
-            }
-        }
-        .into())
+        edits::under_lease(call, target, || write(call, target, input.content))
     }
+}
+
+fn write(call: &Call<'_>, target: &Target, mut content: String) -> Result<Said, String> {
+    let parent = Opened::parent_of(&target.real, true)
+        .map_err(|error| edits::cannot("write", target, &error))?;
+    let old = old_content(call, target, &parent)?;
+    let bytes = old.as_ref().map_or(&[][..], |(bytes, _)| bytes);
+    edits::check_agreed(call, target, bytes)?;
+    let had_newline = old
+        .as_ref()
+        .is_some_and(|(bytes, _)| bytes.ends_with(b"\n"));
+    if had_newline && !content.is_empty() && !content.ends_with('\n') {
+        content.push('\n');
+    }
+    let lines = content.lines().count();
+    edits::replace(
+        call,
+        target,
+        &parent,
+        content.as_bytes(),
+        old.as_ref().map(|old| old.1),
+    )?;
+    Ok(match old {
+        None => format!("made {} ({lines} lines)", target.shown),
+        Some((bytes, _)) if bytes == content.as_bytes() => {
+            format!("{} has exactly this content already", target.shown)
+        }
+        Some((bytes, _)) => {
+            let old = String::from_utf8_lossy(&bytes);
+            format!(
+                "replaced {} ({lines} lines)\n{}",
+                target.shown,
+                diff::short(&target.shown, &old, &content)
+            )
+        }
+    }
+    .into())
 }
 
 /// What is there now with its permission bits. `Err` unless this agent knows it.
@@ -107,7 +111,7 @@ fn old_content(
                     target.shown
                 ));
             }
-            Known::Changed => return Err(edits::changed(target)),
+            Known::Changed => return Err(edits::changed(call, target)),
         }
     }
     Ok(old)

@@ -2,6 +2,7 @@
 
 mod admitting;
 mod editing;
+mod leases;
 mod reading;
 mod tasks;
 mod team;
