@@ -196,7 +196,7 @@ pub enum Verb {
     /// Look at permission questions, answer them, and try rules
     #[command(subcommand, after_help = "Example:\n  lead permission list")]
     Permission(permission::PermissionVerb),
-    /// The teammates
+    /// Look at the teammates, and end one
     #[command(subcommand, after_help = "Example:\n  lead team list")]
     Team(team::TeamVerb),
     /// What has changed in the workspace since the session's first change, untracked files included
@@ -303,11 +303,11 @@ impl Verb {
             | Self::Sessions { .. }
             | Self::Config { .. }
             | Self::Log { .. }
-            | Self::Team(_)
             | Self::Completions { .. }
             | Self::Man { .. } => true,
             Self::Demo { .. } | Self::Undo { .. } | Self::Init => false,
             Self::Doctor { repair, .. } => !repair,
+            Self::Team(verb) => verb.only_reads(),
             Self::Task(verb) => verb.only_reads(),
             Self::Mail(verb) => verb.only_reads(),
             Self::Plan(verb) => verb.only_reads(),

@@ -166,6 +166,33 @@ impl Session {
         sent.map(|()| id).map_err(|error| error.to_string())
     }
 
+    /// The person may have asked a teammate to stop from another terminal: its record decides. From here on its end,
+    /// whichever way it comes, is the end that was asked for.
+    pub(super) fn asked_elsewhere_to_stop(&mut self, id: &RequestId) {
+        let record = match self.files.requests.get(id) {
+            Ok(record) if record.kind == RequestKind::Shutdown && !record.is_final() => record,
+            Ok(record) => {
+                tracing::info!(%id, status = %record.status, "no request to stop is open there");
+                return;
+            }
+            Err(error) => {
+                tracing::info!(%error, "a message about a request without effect");
+                return;
+            }
+        };
+        let name = record.target.clone();
+        if !self.is_there(&name) {
+            self.adopt(&name);
+        }
+        if !self.is_there(&name) {
+            return self.close_stop(id);
+        }
+        self.crew.stops.insert(name.clone(), id.clone());
+        self.ui.show(Shown::RequestOpened(record));
+        let until = clock::instant() + self.shutdown_wait();
+        self.happen(&name, Happened::Asked { until, hard: false });
+    }
+
     /// The request to stop that `name` has not answered yet.
     pub(super) fn open_stop(&self, name: &AgentName) -> Option<RequestId> {
         let open = self.files.requests.open_ones(Some(RequestKind::Shutdown));

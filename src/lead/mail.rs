@@ -79,6 +79,7 @@ impl Session {
                 Kind::PlanApprovalRequest | Kind::PermissionRequest | Kind::ShutdownResponse,
                 Some(Ok(id)),
             ) => self.on_request(&id),
+            (Kind::ShutdownRequest, Some(Ok(id))) => self.asked_elsewhere_to_stop(&id),
             (kind, _) => {
                 let why = "no request of a teammate is answered by it";
                 tracing::info!(

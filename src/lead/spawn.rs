@@ -267,6 +267,9 @@ impl Session {
             "its process ended at once"
         };
         self.fleet.remove(name);
+        if let Some(id) = self.crew.stops.remove(name) {
+            self.close_stop(&id);
+        }
         if let Some(start) = self.crew.starts.remove(name) {
             self.undo_spawn(name, start.undo);
             let why = format!("{name} was not started: {what}; everything is undone; {end}");

@@ -89,8 +89,8 @@ impl Session {
             Effect::Release(why) => self.release_task_of(name, why),
             Effect::Crashed { again_in } => self.crashed(name, again_in),
             Effect::Launch { epoch } => self.launch_again(name, epoch),
-            Effect::Terminate => self.signal(name, child::ask_group_to_end),
-            Effect::Kill => self.signal(name, child::kill_group),
+            Effect::Terminate => self.signal(name, child::ask_to_end),
+            Effect::Kill => self.signal(name, child::kill),
             Effect::Late => self.say(format!(
                 "{name} has not stopped in time; it may hang; /team kill {name} ends it"
             )),

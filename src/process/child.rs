@@ -89,6 +89,27 @@ pub fn kill_group(group: u32) {
     signal_group(group, Signal::SIGKILL);
 }
 
+/// Sends SIGTERM to the process `pid`, and to all of its group if it leads one.
+pub fn ask_to_end(pid: u32) {
+    signal_led_by(pid, Signal::SIGTERM);
+}
+
+/// Sends SIGKILL to the process `pid`, and to all of its group if it leads one.
+pub fn kill(pid: u32) {
+    signal_led_by(pid, Signal::SIGKILL);
+}
+
+/// A person's shell may have started it within a group of its own.
+fn signal_led_by(pid: u32, signal: Signal) {
+    let raw = i32::try_from(pid).unwrap_or_default();
+    let leads = nix::unistd::getpgid(Some(Pid::from_raw(raw))) == Ok(Pid::from_raw(raw));
+    if leads {
+        signal_group(pid, signal);
+    } else {
+        signal_process(pid, signal);
+    }
+}
+
 /// TERM to the child's group, KILL after `grace`, then waits; always ends. A child that outlives even SIGKILL by 5 s counts
 /// as killed.
 pub fn terminate(child: &Child, grace: Duration) -> ExitStatus {

@@ -17,6 +17,7 @@ pub mod status;
 pub mod task;
 pub mod task_change;
 pub mod team;
+mod team_end;
 pub mod usage;
 pub mod way_back;
 pub mod worktree;

@@ -1,10 +1,11 @@
-//! `lead team list`.
+//! `lead team`, and how teammates are listed wherever they are.
 
 use std::collections::BTreeMap;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use super::team_end;
 use crate::cli::exit::{Failure, Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::shell;
@@ -23,6 +24,31 @@ pub enum TeamVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Ask a teammate to stop: it wraps up, says what is open, and gives its task back
+    #[command(after_help = "Example:\n  lead team stop alice")]
+    Stop {
+        /// Its name
+        name: String,
+        /// As JSON: the request, which says how far it has come
+        #[arg(long)]
+        json: bool,
+    },
+    /// End a teammate's process, as one that does not stop; it is not started again
+    #[command(after_help = "Example:\n  lead team kill alice")]
+    Kill {
+        /// Its name
+        name: String,
+        /// As JSON: the request to stop, closed
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl TeamVerb {
+    /// Whether it changes nothing.
+    pub fn only_reads(&self) -> bool {
+        matches!(self, Self::List { .. })
+    }
 }
 
 /// A member with what its lock says.
@@ -40,9 +66,16 @@ pub struct Living {
 
 /// Runs the verb.
 pub fn run(place: &Place, verb: &TeamVerb) -> Outcome {
-    let TeamVerb::List { json } = verb;
+    match verb {
+        TeamVerb::List { json } => list(place, *json),
+        TeamVerb::Stop { name, json } => team_end::stop(place, name, *json),
+        TeamVerb::Kill { name, json } => team_end::kill(place, name, *json),
+    }
+}
+
+fn list(place: &Place, as_json: bool) -> Outcome {
     let team = living(place)?;
-    if *json {
+    if as_json {
         shell::out_json(&team.iter().map(Living::json).collect());
     } else if team.is_empty() {
         shell::out_line("no teammates");

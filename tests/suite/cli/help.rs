@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::task;
-use crate::support::{Bed, DEADLINE, Running};
+use crate::support::{Bed, DEADLINE, Running, wait_until};
 
 /// Verbs with the verbs beneath them, from the help of `path`.
 fn verbs(bed: &Bed, path: &[String], into: &mut Vec<Vec<String>>) {
@@ -82,10 +82,21 @@ fn run(bed: &Bed, example: &str) -> crate::support::Done {
     Running::start(&mut shell).wait(DEADLINE)
 }
 
+/// A process for the record of alice; dropping it ends it.
+pub(super) fn living_alice(bed: &Bed) -> Running {
+    let model = bed.script(&json!({ "agents": { "*": [] } }));
+    let alice = bed.start_teammate(&["--name", "alice", "--model", &model]);
+    wait_until("alice waits", DEADLINE, || {
+        let list = bed.lead(&["team", "list", "--json"]).expect_code(0).json();
+        (list[0]["alive"] == true && list[0]["status"] == "idle").then_some(())
+    });
+    alice
+}
+
 /// Verbs whose examples change something that another example names.
-const CHANGING: [&str; 13] = [
+const CHANGING: [&str; 15] = [
     "add", "update", "release", "complete", "cancel", "send", "approve", "reject", "allow", "deny",
-    "merge", "remove", "doctor",
+    "merge", "remove", "doctor", "stop", "kill",
 ];
 
 #[test]
@@ -110,7 +121,10 @@ fn every_example_works() {
             } else if changing || path[0] == "worktree" {
                 bed = fixture(path[0] == "worktree");
             }
+            // Whoever is ended must live.
+            let alice = (path[0] == "team" && changing).then(|| living_alice(&bed));
             let done = run(&bed, &example);
+            drop(alice);
             // Without a session there is no way back; the reader of manual pages may be missing.
             let code = match path[0].as_str() {
                 "man" => done.code,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::help::fixture;
+use super::help::{fixture, living_alice};
 use crate::support::Bed;
 
 const TASK: &[&str] = &[
@@ -143,6 +143,12 @@ fn the_json_of_every_verb_has_the_keys_of_the_contract() {
     }
     for request in status["requests"].as_array().unwrap() {
         assert_keys(request, &[REQUEST]);
+    }
+
+    for verb in ["stop", "kill"] {
+        let alice = living_alice(&bed);
+        assert_keys(&of(&bed, &["team", verb, "alice"]), &[REQUEST]);
+        drop(alice);
     }
 
     let tasks = of(&bed, &["task", "list"]);

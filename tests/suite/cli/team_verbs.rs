@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::help::fixture;
 use crate::support::Bed;
 
 #[test]
@@ -25,4 +26,21 @@ fn one_whose_process_is_gone_is_lost_since_its_last_sign() {
     assert_eq!(list[0]["alive"], false);
     let since = list[0]["lostSince"].as_str().unwrap();
     assert!(since.ends_with('Z'), "{list:#}");
+}
+
+#[test]
+fn who_is_unknown_or_gone_is_not_ended() {
+    let bed = fixture(false);
+    let before = bed.listing();
+    for verb in ["stop", "kill"] {
+        let call = |name: &str| bed.lead(&["team", verb, name]);
+        call("alcie").expect_usage_error("did you mean \"alice\"?");
+        call("lead").expect_usage_error("lead");
+        let gone = call("alice").expect_code(1).stderr;
+        assert!(
+            gone.contains("alice is not alive; it is stopped;"),
+            "{gone}"
+        );
+    }
+    assert_eq!(bed.listing(), before, "nothing was made");
 }

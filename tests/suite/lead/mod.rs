@@ -2,6 +2,7 @@
 
 mod brake;
 mod caching;
+mod elsewhere;
 mod ending;
 mod failing;
 mod main_job;

@@ -8,7 +8,7 @@ use crate::support::facts::send;
 use crate::support::{Bed, DEADLINE, Running, wait_until};
 
 /// A session whose teammate ann does `replies` with its task, and may take `secs` to stop.
-fn session(bed: &Bed, replies: &[Value], secs: u64) -> Running {
+pub(super) fn session(bed: &Bed, replies: &[Value], secs: u64) -> Running {
     let settings = json!({"shutdownSecs": secs});
     bed.write(".team/team.json", &settings.to_string());
     let lead = vec![
@@ -24,7 +24,7 @@ fn session(bed: &Bed, replies: &[Value], secs: u64) -> Running {
     lead
 }
 
-fn stop_of_ann(bed: &Bed) -> Value {
+pub(super) fn stop_of_ann(bed: &Bed) -> Value {
     let status = bed.lead(&["status", "--json"]).expect_code(0).json();
     let dir = std::fs::read_dir(bed.root().join(".team/state/requests")).unwrap();
     dir.flatten()
@@ -36,7 +36,7 @@ fn stop_of_ann(bed: &Bed) -> Value {
         .unwrap_or_else(|| panic!("nobody asked: {status:#}"))
 }
 
-fn leave(bed: &Bed, mut lead: Running) {
+pub(super) fn leave(bed: &Bed, mut lead: Running) {
     lead.line("/exit");
     drop(lead.wait(RUN).expect_code(1));
     assert_eq!(statuses(bed), ["pending"]);

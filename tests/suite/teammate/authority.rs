@@ -61,6 +61,7 @@ fn from_inside_a_tool_no_verb_answers_changes_or_starts_anything() {
         format!("{lead_binary} task complete task_00000001 --force"),
         format!("{lead_binary} worktree remove w"),
         format!("{lead_binary} mail send lead hello"),
+        format!("{lead_binary} team kill alice"),
         format!("{teammate_binary} --name mallory"),
     ];
     for (place, verb) in verbs.iter().enumerate() {
