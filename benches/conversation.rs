@@ -1,8 +1,9 @@
 //! A conversation of 100 MB opened, and what the runtime adds to a turn of the model.
 //!
 //! `cargo bench --bench conversation`. The bars: 1 s and 100 MiB above what is sent for opening, 3 ms for a turn with
-//! `durability: "power"` on an idle machine. A turn is counted from the server's answer to its next request: it holds the
-//! tool, which does nothing, and the way over the loopback.
+//! `durability: "power"` on an idle machine. A turn is counted from when the server has made up its answer to when its next
+//! request has come: it holds the tool, which does nothing, and the way over the loopback, but not what the server, which
+//! checks each request, takes for that.
 
 #![expect(
     clippy::unwrap_used,
@@ -208,15 +209,18 @@ fn resident(what: &str) -> f64 {
 /// Against two lines of the usual length, each written and synced: the reply and the result.
 fn turns(asked: &Asked, row: &Row, model: &str) {
     let count = asked.times(200, 5);
-    let heard: Arc<Mutex<Vec<Instant>>> = Arc::default();
+    // When each request had come, and when its answer was made up.
+    let heard: Arc<Mutex<Vec<(Instant, Instant)>>> = Arc::default();
     let times = Arc::clone(&heard);
     let server = ModelServer::start(move |ask| {
-        times.lock().unwrap().push(now());
-        if ask.step() >= count {
-            return Answer::say("done");
-        }
-        let items = json!([{"text": format!("step {}", ask.step()), "status": "pending"}]);
-        Answer::call("todo_write", json!({ "items": items }))
+        let answer = if ask.step() >= count {
+            Answer::say("done")
+        } else {
+            let items = json!([{"text": format!("step {}", ask.step()), "status": "pending"}]);
+            Answer::call("todo_write", json!({ "items": items }))
+        };
+        times.lock().unwrap().push((ask.came, now()));
+        answer
     });
     let bed = bed_for(&server);
     let done = bed.lead(&["-p", "go", "--model", model]).expect_code(0);
@@ -224,7 +228,7 @@ fn turns(asked: &Asked, row: &Row, model: &str) {
     let heard = heard.lock().unwrap();
     let mut turns: Vec<f64> = heard
         .windows(2)
-        .map(|pair| (pair[1] - pair[0]).as_secs_f64() * 1e3)
+        .map(|pair| (pair[1].0 - pair[0].1).as_secs_f64() * 1e3)
         .collect();
     row.ratio(median(&mut turns), synced_lines(row, count), "ms");
 }

@@ -34,9 +34,10 @@ impl Shortening<'_> {
         on: &mut dyn FnMut(Progress),
     ) -> Option<Result<Shorter, ModelError>> {
         let target = target(room, compaction::weight(messages), self.window)?;
+        let failed = |why: &str| Err(ModelError::TooLong(why.to_owned()));
         let Some(cut) = compaction::plan(messages, target) else {
             let why = "nothing of the conversation can be left out";
-            return (room == Room::Make).then(|| Err(ModelError::TooLong(why.to_owned())));
+            return (room != Room::Look).then(|| failed(why));
         };
         let shorter = match cut.kept {
             None => Ok(Shorter {
@@ -44,6 +45,7 @@ impl Shortening<'_> {
                 text: None,
                 spent: None,
             }),
+            Some(_) if room == Room::Alone => failed("the conversation fills the model's window"),
             Some(_) => self.summed_up(messages, cut, cancel, on),
         };
         if let Ok(shorter) = &shorter {
@@ -71,7 +73,7 @@ impl Shortening<'_> {
             task: self.task,
         };
         let mut on = |progress: Progress| {
-            if let Progress::Retrying { .. } = progress {
+            if !matches!(progress, Progress::Text(_)) {
                 on(progress);
             }
         };
@@ -92,7 +94,7 @@ impl Shortening<'_> {
 fn target(room: Room, weight: usize, window: usize) -> Option<usize> {
     match room {
         Room::Enough => None,
-        Room::Look => (weight > window / 10 * 8).then_some(window / 2),
+        Room::Look | Room::Alone => (weight > window / 10 * 8).then_some(window / 2),
         // The server may have less room than was thought.
         Room::Make => Some((window / 2).min(weight / 2)),
     }
@@ -108,6 +110,8 @@ mod tests {
             (Room::Look, 800, None),
             (Room::Look, 801, Some(500)),
             (Room::Enough, 5_000, None),
+            (Room::Alone, 800, None),
+            (Room::Alone, 801, Some(500)),
             (Room::Make, 5_000, Some(500)),
             (Room::Make, 600, Some(300)),
         ] {

@@ -39,7 +39,11 @@ impl Model for Played {
         "script:played"
     }
 
-    fn window(&self) -> u64 {
+    fn window(&mut self) -> u64 {
+        WINDOW
+    }
+
+    fn known_window(&self) -> u64 {
         WINDOW
     }
 
@@ -418,6 +422,48 @@ fn what_the_server_calls_too_long_is_made_shorter_and_sent_again() {
         Some(&Happening::Failed(ModelError::TooLong("9 > 8".to_owned())))
     );
     scene.assert_replay_agrees();
+}
+
+#[test]
+fn a_last_round_costs_no_summary() {
+    let many_words = || reply(vec![Block::text("word ".repeat(5_000))]);
+    let mut scene = Scene::new(vec![many_words(), many_words()]);
+    for words in ["go", "on"] {
+        scene.thinker.begin_round(vec![Input::text(words)]).unwrap();
+        scene.until(|happening| matches!(happening, Happening::RoundOver(_)));
+    }
+    scene
+        .thinker
+        .begin_last_round(vec![Input::text("You are to stop.")])
+        .unwrap();
+    let happened = scene.until(|happening| matches!(happening, Happening::Failed(_)));
+    assert!(
+        matches!(
+            &happened[..],
+            [Happening::Failed(ModelError::TooLong(why))] if why.contains("window")
+        ),
+        "{happened:?}"
+    );
+    assert_eq!(scene.seen.lock().unwrap().len(), 2, "no call was made");
+
+    let mut scene = Scene::new(vec![
+        long_read("a"),
+        long_read("b"),
+        reply(vec![Block::text("bye")]),
+    ]);
+    scene.at_work();
+    scene.thinker.begin_round(vec![Input::text("go")]).unwrap();
+    scene.until(|happening| *happening == Happening::Boundary);
+    scene.thinker.next_turn(Vec::new()).unwrap();
+    scene.until(|happening| *happening == Happening::Boundary);
+    scene.thinker.rest().unwrap();
+    let words = vec![Input::text("stop ".repeat(2_000))];
+    scene.thinker.begin_last_round(words).unwrap();
+    let happened = scene.until(|happening| *happening == Happening::Boundary);
+    assert!(happened.contains(&Happening::Shortened));
+    scene.thinker.next_turn(Vec::new()).unwrap();
+    scene.until(|happening| *happening == Happening::RoundOver("bye".to_owned()));
+    assert_eq!(scene.seen.lock().unwrap().len(), 3, "no summary");
 }
 
 #[test]

@@ -55,6 +55,8 @@ pub enum Happening {
         /// The pause.
         wait: Duration,
     },
+    /// The pause is over: the server is asked.
+    Asking,
     /// A reply ended; its tokens.
     Called(Usage),
     /// The conversation was made shorter, to fit the model's window.
@@ -106,6 +108,8 @@ pub struct Thinker {
     history: History,
     turn: Turn,
     system: Arc<Vec<String>>,
+    /// Tokens that the model's window has, as far as is known.
+    window: u64,
     jobs: mpsc::Sender<Job>,
     /// Of the work under way.
     cancel: Arc<Cancel>,
@@ -122,6 +126,7 @@ impl Thinker {
             turn: Turn::new(history.calls()),
             history,
             system: Arc::new(parts.system),
+            window: model.known_window(),
             jobs: worker::start(model, parts.toolbox, parts.send),
             cancel: Arc::default(),
         }
@@ -147,12 +152,22 @@ impl Thinker {
     /// At rest: records `inputs` as one user message (after any closing tool results) and starts the model call. `inputs`
     /// may be empty only to go on with a conversation that already ends with a user message.
     pub fn begin_round(&mut self, inputs: Vec<Input>) -> Result<(), StoreError> {
+        self.begin(inputs, Event::Begin)
+    }
+
+    /// The same for a round in which the model is not asked to sum up a conversation that fills its window: it fails
+    /// with [`ModelError::TooLong`] then.
+    pub fn begin_last_round(&mut self, inputs: Vec<Input>) -> Result<(), StoreError> {
+        self.begin(inputs, Event::BeginLast)
+    }
+
+    fn begin(&mut self, inputs: Vec<Input>, event: Event) -> Result<(), StoreError> {
         debug_assert!(!self.is_busy(), "a round is under way already");
         self.put(inputs)?;
         if !self.history.ends_with_user() {
             self.put(vec![Input::text(NUDGE)])?;
         }
-        self.step(Event::Begin).map(drop)
+        self.step(event).map(drop)
     }
 
     /// At a boundary: the tool results are recorded already; records `inputs` after them and starts the next model call.
@@ -172,6 +187,7 @@ impl Thinker {
 
     /// Takes a report of the worker thread in. Late reports of an interrupted call are ignored.
     pub fn handle(&mut self, report: Report) -> Result<Vec<Happening>, StoreError> {
+        self.window = report.window.unwrap_or(self.window);
         if let Some(messages) = report.messages {
             self.history.give_back(messages);
         }
@@ -195,6 +211,11 @@ impl Thinker {
     /// The transcript, for taking mail in and for notes. Only between reports, from the owner's thread.
     pub fn transcript(&mut self) -> &mut Transcript {
         &mut self.transcript
+    }
+
+    /// Tokens that the model's window has, as far as is known.
+    pub fn window(&self) -> u64 {
+        self.window
     }
 
     /// The last text the model said, if any.
@@ -268,6 +289,7 @@ impl Thinker {
                     note,
                     at: Timestamp::now(),
                 })?;
+                fault::here(Point::Shortened);
             }
             Effect::RecordNudge => self.put(vec![Input::text(NUDGE)])?,
             Effect::Call(room) => {

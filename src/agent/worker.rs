@@ -39,6 +39,8 @@ pub struct Report {
     pub(super) event: Event,
     /// The conversation that was lent to a call.
     pub(super) messages: Option<Vec<Message>>,
+    /// The model's window, of a call.
+    pub(super) window: Option<u64>,
 }
 
 impl Report {
@@ -46,6 +48,7 @@ impl Report {
         Self {
             event,
             messages: None,
+            window: None,
         }
     }
 }
@@ -104,6 +107,7 @@ impl Worker {
                 (self.send)(Report {
                     event,
                     messages: Some(messages),
+                    window: Some(self.model.known_window()),
                 });
             }
             Job::Run {

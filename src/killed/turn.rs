@@ -1,18 +1,18 @@
-//! A turn of alice's with tools that have effects: two messages to the lead.
+//! A turn of alice's with tools that have effects, two messages to the lead; and her conversation made shorter.
 
 use std::path::Path;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::steps::{Act, Check, Victim, anywhere};
-use crate::agent::{Happening, Input, Thinker, ThinkerParts};
+use crate::agent::{Happening, Input, Report, Thinker, ThinkerParts};
 use crate::cancel::Cancel;
 use crate::clock::Timestamp;
 use crate::conversation::check::validity;
-use crate::conversation::{Block, Record, Replay, Transcript};
+use crate::conversation::{Block, Record, Replay, Transcript, Usage};
 use crate::ids::AgentName;
 use crate::mailbox::{Post, inbox};
 use crate::model::{self, Credentials, ModelSpec};
@@ -23,12 +23,20 @@ use crate::tool::{AgentContext, Answer, Desk, Host, HostCall, TeamDirectory, Too
 use crate::workspace::Workspace;
 
 pub(super) fn acts() -> Vec<Act> {
-    vec![Act {
-        name: "turn",
-        prepare,
-        perform,
-        covers: anywhere,
-    }]
+    vec![
+        Act {
+            name: "turn",
+            prepare,
+            perform,
+            covers: anywhere,
+        },
+        Act {
+            name: "shorten",
+            prepare: prepare_long,
+            perform: shorten,
+            covers: anywhere,
+        },
+    ]
 }
 
 struct NoLoop;
@@ -74,13 +82,13 @@ fn open(workspace: &Workspace) -> (Transcript, Replay) {
     Transcript::open(&path, &start, Durability::Power).unwrap()
 }
 
-fn perform(root: &Path, victim: &Victim) {
+fn thinker(root: &Path) -> (Thinker, Receiver<Report>) {
     let workspace = Workspace::at(root.to_path_buf());
     let spec = ModelSpec::Script(root.join("script.json"));
     let model = model::open(&spec, &Credentials::default(), &workspace, "alice").unwrap();
     let (transcript, replay) = open(&workspace);
     let (sender, reports) = channel();
-    let mut thinker = Thinker::start(ThinkerParts {
+    let thinker = Thinker::start(ThinkerParts {
         transcript,
         replay,
         model,
@@ -88,6 +96,11 @@ fn perform(root: &Path, victim: &Victim) {
         system: vec!["You are alice.".to_owned()],
         send: Box::new(move |report| drop(sender.send(report))),
     });
+    (thinker, reports)
+}
+
+fn perform(root: &Path, victim: &Victim) {
+    let (mut thinker, reports) = thinker(root);
     victim.begin();
     thinker.begin_round(vec![Input::text("go")]).unwrap();
     loop {
@@ -141,6 +154,59 @@ fn prepare(root: &Path) -> Check {
         );
         // Opened again, the same.
         assert_eq!(open(&workspace).1.messages, replay.messages);
+    })
+}
+
+fn shorten(root: &Path, victim: &Victim) {
+    let (mut thinker, reports) = thinker(root);
+    victim.begin();
+    thinker.shorten().unwrap();
+    loop {
+        let report = reports.recv_timeout(Duration::from_mins(1)).unwrap();
+        let happened = thinker.handle(report).unwrap();
+        if happened.contains(&Happening::Shortened) {
+            victim.say("shortened");
+            return;
+        }
+    }
+}
+
+/// Alice's conversation is long; it is whole or made shorter afterwards, and goes on either way.
+fn prepare_long(root: &Path) -> Check {
+    let script = json!({"agents": {"alice": [{"text": "Much was said."}]}});
+    put(&root.join("script.json"), &script.to_string());
+    let workspace = Workspace::at(root.to_path_buf());
+    let (mut transcript, _) = open(&workspace);
+    let at = Timestamp::from_ms(0);
+    for turn in 0..20 {
+        let words = |who: &str| format!("{who} {turn} {}", "word ".repeat(100));
+        let asked = Record::User {
+            text: words("go"),
+            mail: Vec::new(),
+            at,
+        };
+        let answered = Record::Assistant {
+            content: vec![Block::text(words("gone"))],
+            usage: Usage::default(),
+            note: None,
+            at,
+        };
+        transcript.append(&asked).unwrap();
+        transcript.append(&answered).unwrap();
+    }
+    drop(transcript);
+    let whole = open(&workspace).1.messages;
+    Box::new(move |said| {
+        let after = open(&workspace).1.messages;
+        validity(&after).unwrap();
+        if after.len() == whole.len() {
+            assert!(said.is_empty(), "what was told is lost");
+            assert_eq!(after, whole);
+        } else {
+            assert!(after[0].text().contains("Much was said."), "{after:?}");
+            assert_eq!(after[1..], whole[whole.len() + 1 - after.len()..]);
+        }
+        assert_eq!(open(&workspace).1.messages, after);
     })
 }
 

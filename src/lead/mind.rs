@@ -28,8 +28,6 @@ pub(super) struct Mind {
     pub(super) account: Option<String>,
     /// What the runtime wants to say; begins a round.
     pub(super) nudge: Option<String>,
-    /// Tokens that the model's window has.
-    pub(super) window: u64,
     /// Tokens of the conversation at the last call, reply included.
     pub(super) size: Option<u64>,
     /// Why the last call brought nothing.
@@ -97,6 +95,7 @@ impl Session {
         match happening {
             Happening::Delta(text) => self.ui.show(Shown::Delta(text)),
             Happening::Text(text) => self.ui.show(Shown::Text(text)),
+            Happening::Asking => {}
             Happening::Retrying { why, wait } => self.ui.show(Shown::Retrying { why, wait }),
             Happening::Called(tokens) => {
                 self.mind.failure = None;

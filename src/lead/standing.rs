@@ -22,7 +22,7 @@ impl Session {
             Err(error) => return tracing::info!(%error, "what the team has spent was not read"),
         };
         let used = spent.usage;
-        let window = self.mind.window.max(1);
+        let window = self.mind.thinker.window().max(1);
         let shown = Used {
             tokens: used.input + used.output + used.cache_write,
             cost: self.options.settings.prices.cost(spent),

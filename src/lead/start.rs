@@ -353,7 +353,6 @@ fn build_mind(
         .iter()
         .filter_map(|message| serde_json::from_value::<Message>(message.clone()).ok())
         .collect();
-    let window = model.window();
     let thinker = Thinker::start(ThinkerParts {
         transcript: talk.transcript,
         replay: talk.replay,
@@ -364,7 +363,6 @@ fn build_mind(
     });
     Mind {
         thinker,
-        window,
         size: None,
         context,
         inbox: talk.inbox,

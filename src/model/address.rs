@@ -22,6 +22,18 @@ pub(super) fn openai(base: &str) -> String {
     }
 }
 
+/// The list of models beside the Chat Completions endpoint `url`.
+pub(super) fn models(url: &str) -> String {
+    let base = url.strip_suffix("/chat/completions").unwrap_or(url);
+    format!("{base}/models")
+}
+
+/// What is known of `model` beside the Messages endpoint `url`.
+pub(super) fn model(url: &str, model: &str) -> String {
+    let base = url.strip_suffix("/messages").unwrap_or(url);
+    format!("{base}/models/{model}")
+}
+
 /// The root of an Ollama server from `OLLAMA_HOST`, which may lack scheme and port and may be an address to bind to.
 pub(super) fn ollama(host: Option<&str>) -> String {
     const PORT: u16 = 11434;
@@ -146,6 +158,15 @@ mod tests {
         ] {
             assert_eq!(openai(base), url, "{base}");
         }
+    }
+
+    #[test]
+    fn models_are_listed_beside_the_endpoint() {
+        assert_eq!(
+            models(&openai("https://api.z.ai/api/paas/v4")),
+            "https://api.z.ai/api/paas/v4/models"
+        );
+        assert_eq!(model(&anthropic("http://h"), "m"), "http://h/v1/models/m");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod address;
 mod anthropic;
+mod asked;
 mod calls;
 pub mod error;
 mod exchange;
@@ -84,6 +85,8 @@ pub enum Progress {
         /// The pause.
         wait: Duration,
     },
+    /// The pause is over: the server is asked.
+    Asking,
 }
 
 /// A provider and model, with whatever the provider keeps between calls.
@@ -91,8 +94,12 @@ pub trait Model: Send {
     /// `provider:name`.
     fn name(&self) -> &str;
 
-    /// Tokens that a conversation and its reply may have together; a guess where nothing is known.
-    fn window(&self) -> u64;
+    /// Tokens that a conversation and its reply may have together; a guess where nothing is known. May ask the server, for
+    /// less than a second.
+    fn window(&mut self) -> u64;
+
+    /// The same as far as it is known without asking.
+    fn known_window(&self) -> u64;
 
     /// One call, streamed, not retried. Returns within a second of `cancel`.
     fn call(

@@ -28,7 +28,10 @@ pub fn call(
     on: &mut dyn FnMut(Progress),
 ) -> Result<Reply, ModelError> {
     for failures in 1.. {
-        pass(gate, cancel, on)?;
+        let paused = pass(gate, cancel, on)?;
+        if paused || failures > 1 {
+            on(Progress::Asking);
+        }
         let error = match model.call(request, cancel, on) {
             Err(ModelError::Retry { why, status, after }) => (why, status, after),
             done => return done,
@@ -52,8 +55,9 @@ pub fn call(
     Err(ModelError::Cancelled)
 }
 
-/// Waits until the gate is open. Those that wait do not go through it all at once.
-fn pass(gate: &Gate, cancel: &Cancel, on: &mut dyn FnMut(Progress)) -> Result<(), ModelError> {
+/// Waits until the gate is open; whether it was closed. Those that wait do not go through it all at once.
+fn pass(gate: &Gate, cancel: &Cancel, on: &mut dyn FnMut(Progress)) -> Result<bool, ModelError> {
+    let mut paused = false;
     while let Some(held) = gate.closed() {
         let left = held.left();
         let spread = (left / 4).min(LONGEST_SPREAD).mul_f64(rand::random());
@@ -68,8 +72,9 @@ fn pass(gate: &Gate, cancel: &Cancel, on: &mut dyn FnMut(Progress)) -> Result<()
         if cancel.sleep(wait) {
             return Err(ModelError::Cancelled);
         }
+        paused = true;
     }
-    Ok(())
+    Ok(paused)
 }
 
 /// Our own pause after so many failures; `luck` in 0..1 takes up to a quarter off, so that agents do not come back as one.
@@ -96,7 +101,11 @@ mod tests {
             "script:flaky"
         }
 
-        fn window(&self) -> u64 {
+        fn window(&mut self) -> u64 {
+            u64::MAX
+        }
+
+        fn known_window(&self) -> u64 {
             u64::MAX
         }
 
@@ -151,17 +160,22 @@ mod tests {
             task: None,
         };
         let mut waits = Vec::new();
+        let mut waiting = false;
         let outcome = call(
             &mut model,
             &request,
             gate,
             &Arc::new(Cancel::new()),
-            &mut |progress| {
-                if let Progress::Retrying { wait, .. } = progress {
+            &mut |progress| match progress {
+                Progress::Retrying { wait, .. } => {
                     waits.push(wait);
+                    waiting = true;
                 }
+                Progress::Asking => assert!(std::mem::take(&mut waiting)),
+                Progress::Text(_) => {}
             },
         );
+        assert!(!waiting, "the end of a pause is told");
         (outcome, model.calls, waits)
     }
 

@@ -39,11 +39,16 @@ const SAID: [(&str, &str); 4] = [
 
 /// The window of the model of that name, whoever serves it (`org/name` counts as `name`).
 pub(super) fn of(name: &str) -> u64 {
+    known(name).unwrap_or(UNKNOWN)
+}
+
+/// The same, if the name says it.
+pub(super) fn known(name: &str) -> Option<u64> {
     let name = name.rsplit('/').next().unwrap_or(name);
     KNOWN
         .iter()
         .find(|(beginning, _)| name.starts_with(beginning))
-        .map_or(UNKNOWN, |(_, window)| *window)
+        .map(|(_, window)| *window)
 }
 
 /// The limit that a refusal names.

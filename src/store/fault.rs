@@ -73,6 +73,8 @@ points! {
     ToolRan,
     /// Its result is recorded.
     ResultRecorded,
+    /// A conversation is recorded as made shorter.
+    Shortened,
     /// The record of a teammate to be started is written.
     MemberRecorded,
     /// Its task is claimed.

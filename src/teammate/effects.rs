@@ -1,7 +1,7 @@
 //! Carrying out what the machine decides.
 
 use super::letters;
-use super::machine::{Effect, Event, Final};
+use super::machine::{Effect, Event, Final, Part};
 use super::mate::Mate;
 use crate::clock;
 use crate::request::{Decision, RequestKind, RequestStatus};
@@ -21,8 +21,12 @@ impl Mate {
             }
             Effect::Begin(parts) => {
                 let inputs = self.inputs(&parts);
-                self.thinker.begin_round(inputs)?;
-                if parts.contains(&super::machine::Part::Assignment) {
+                if parts.contains(&Part::WrapUp) {
+                    self.thinker.begin_last_round(inputs)?;
+                } else {
+                    self.thinker.begin_round(inputs)?;
+                }
+                if parts.contains(&Part::Assignment) {
                     self.told_of()?;
                 }
             }

@@ -162,7 +162,9 @@ impl Mate {
             | Happening::ToolStarted(_)
             | Happening::Shortened
             | Happening::NotShortened(_) => {}
+            Happening::Asking => self.queue.push_back(Event::PutOff(false)),
             Happening::Retrying { why, wait } => {
+                self.queue.push_back(Event::PutOff(true));
                 let text = format!("retrying in {} s: {why}", wait.as_secs());
                 self.card.change(|member| member.last_error = Some(text))?;
             }
@@ -249,7 +251,8 @@ fn asks_somebody(call: &ToolCall) -> bool {
 /// Grouped by whether the same would fail again.
 fn failure(error: ModelError) -> RoundEnd {
     match error {
-        ModelError::Refused(why) | ModelError::TooLong(why) => RoundEnd::Hopeless(why),
+        ModelError::Refused(why) => RoundEnd::Hopeless(why),
+        ModelError::TooLong(why) => RoundEnd::Full(why),
         error @ (ModelError::Retry { .. } | ModelError::Cancelled) => {
             RoundEnd::Unreachable(format!("the model could not be reached: {error}"))
         }

@@ -33,8 +33,18 @@ struct Round {
     after_results: bool,
     nudged: bool,
     pauses: u32,
+    kind: Kind,
+}
+
+/// What a round is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Work,
+    /// See [`Event::BeginLast`].
+    Last,
     /// It makes the conversation shorter, and nothing else.
-    only_shortens: bool,
+    Shortening,
 }
 
 /// How a model's call that has ended was regarded.
@@ -76,7 +86,8 @@ impl Turn {
     /// One step. What does not fit the state, or belongs to another epoch, changes nothing.
     pub fn on(&mut self, event: Event) -> Vec<Effect> {
         match event {
-            Event::Begin => self.begin(),
+            Event::Begin => self.begin(Kind::Work),
+            Event::BeginLast => self.begin(Kind::Last),
             Event::Rest => self.rest(),
             Event::Interrupt(why) => self.interrupt(why),
             Event::Shorten => self.shorten(),
@@ -97,16 +108,21 @@ impl Turn {
         }
     }
 
-    fn begin(&mut self) -> Vec<Effect> {
+    fn begin(&mut self, kind: Kind) -> Vec<Effect> {
         match self.state {
             State::Rest => {
-                self.round = Round::default();
+                self.round = Round {
+                    kind,
+                    ..Round::default()
+                };
                 self.demanded = false;
             }
-            State::Boundary => self.round.after_results = true,
-            State::Calling | State::Running { .. } | State::Ending | State::Cutting { .. } => {
-                return Vec::new();
-            }
+            State::Boundary if kind == Kind::Work => self.round.after_results = true,
+            State::Boundary
+            | State::Calling
+            | State::Running { .. }
+            | State::Ending
+            | State::Cutting { .. } => return Vec::new(),
         }
         vec![self.call()]
     }
@@ -142,6 +158,7 @@ impl Turn {
             State::Calling => vec![Effect::Tell(match progress {
                 Progress::Text(text) => Happening::Delta(text),
                 Progress::Retrying { why, wait } => Happening::Retrying { why, wait },
+                Progress::Asking => Happening::Asking,
             })],
             State::Rest
             | State::Running { .. }
@@ -188,8 +205,10 @@ impl Turn {
     fn shorten(&mut self) -> Vec<Effect> {
         match self.state {
             State::Rest => {
-                self.round = Round::default();
-                self.round.only_shortens = true;
+                self.round = Round {
+                    kind: Kind::Shortening,
+                    ..Round::default()
+                };
                 self.demanded = false;
                 vec![self.make_room()]
             }
@@ -199,6 +218,10 @@ impl Turn {
             | State::Boundary
             | State::Cutting { .. } => Vec::new(),
         }
+    }
+
+    fn may_make_room(&self) -> bool {
+        !self.demanded && self.round.kind != Kind::Last
     }
 
     fn make_room(&mut self) -> Effect {
@@ -211,7 +234,7 @@ impl Turn {
     /// A turn of its own: limits, stops and mail are looked at before the conversation is sent.
     fn made_shorter(&mut self, shorter: Shorter) -> Vec<Effect> {
         let after = match self.call_over() {
-            Some(Called::Wanted) if self.round.only_shortens => Vec::new(),
+            Some(Called::Wanted) if self.round.kind == Kind::Shortening => Vec::new(),
             Some(Called::Wanted) => {
                 self.state = State::Boundary;
                 vec![Effect::Tell(Happening::Boundary)]
@@ -230,7 +253,7 @@ impl Turn {
 
     /// The state is [`State::Rest`] already; a reply that goes on sets another.
     fn take_reply(&mut self, reply: &Reply) -> Vec<Effect> {
-        let full = matches!(reply.stop, Stop::ContextFull) && !self.demanded;
+        let full = matches!(reply.stop, Stop::ContextFull) && self.may_make_room();
         self.shortened = false;
         self.demanded &= full;
         let next = reply::judge(reply, self.round.after_results && !self.round.nudged);
@@ -272,10 +295,12 @@ impl Turn {
 
     fn call_failed(&mut self, error: ModelError) -> Vec<Effect> {
         match self.call_over() {
-            Some(Called::Wanted) if matches!(error, ModelError::TooLong(_)) && !self.demanded => {
+            Some(Called::Wanted)
+                if matches!(error, ModelError::TooLong(_)) && self.may_make_room() =>
+            {
                 vec![self.make_room()]
             }
-            Some(Called::Wanted) if self.round.only_shortens => {
+            Some(Called::Wanted) if self.round.kind == Kind::Shortening => {
                 vec![Effect::Tell(Happening::NotShortened(error))]
             }
             Some(Called::Wanted) => vec![Effect::Tell(Happening::Failed(error))],
@@ -416,10 +441,10 @@ impl Turn {
     fn call(&mut self) -> Effect {
         self.epoch += 1;
         self.state = State::Calling;
-        Effect::Call(if self.shortened {
-            Room::Enough
-        } else {
-            Room::Look
+        Effect::Call(match self.round.kind {
+            _ if self.shortened => Room::Enough,
+            Kind::Last => Room::Alone,
+            Kind::Work | Kind::Shortening => Room::Look,
         })
     }
 

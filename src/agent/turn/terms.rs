@@ -55,13 +55,15 @@ pub enum Work {
 pub enum Event {
     /// The owner has recorded its inputs: call the model.
     Begin,
+    /// The same at rest, for a round that fails where the conversation could only be sent after the model had summed it up.
+    BeginLast,
     /// The owner ends the round at a boundary.
     Rest,
     /// The owner cuts what is under way.
     Interrupt(String),
     /// The owner wants the conversation made shorter, at rest.
     Shorten,
-    /// Text streams, or a call is tried again.
+    /// Text streams, or a call is to be tried again, or is.
     Progressed(u64, Progress),
     /// A call ended with a whole reply.
     Replied(u64, Reply),
@@ -84,6 +86,8 @@ pub enum Room {
     Enough,
     /// Makes it shorter instead if it nearly fills the model's window.
     Look,
+    /// The same, but fails where that takes the model.
+    Alone,
     /// Makes it shorter instead.
     Make,
 }

@@ -74,6 +74,7 @@ fn short(effects: &[Effect]) -> Vec<String> {
                 Happening::Delta(_) => "~delta".into(),
                 Happening::Text(_) => "~text".into(),
                 Happening::Retrying { .. } => "~retrying".into(),
+                Happening::Asking => "~asking".into(),
                 Happening::Called(usage) => format!("~called {}", usage.output),
                 Happening::ToolStarted(call) => format!("~started {}", call.id),
                 Happening::ToolEnded { call, .. } => format!("~ended {}", call.id),
@@ -351,6 +352,27 @@ fn what_the_server_calls_too_long_is_made_shorter_once() {
 }
 
 #[test]
+fn in_a_last_round_the_model_is_asked_for_nothing_else() {
+    let last = || {
+        let mut turn = Driven::new();
+        assert_eq!(turn.on(Event::BeginLast), ["call Alone"]);
+        turn
+    };
+    assert_eq!(last().too_long(), ["~failed"]);
+    let full = reply(Vec::new(), Stop::ContextFull);
+    assert_eq!(last().replied(full), ["reply 0", "~called 7", "~failed"]);
+    let mut turn = last();
+    turn.shortened(false);
+    assert_eq!(turn.on(Event::Begin), ["call Enough"]);
+    turn.replied(asks_for(&["a"]));
+    turn.ran(outcome(""));
+    turn.ended(Ok(()));
+    assert_eq!(turn.on(Event::Begin), ["call Alone"]);
+    turn.replied(says("bye"));
+    assert_eq!(turn.on(Event::Begin), ["call"]);
+}
+
+#[test]
 fn at_rest_it_is_made_shorter_when_asked_and_that_is_all() {
     let mut turn = Driven::new();
     assert_eq!(turn.on(Event::Shorten), ["call Make"]);
@@ -397,8 +419,9 @@ fn cut(mut turn: Driven) -> Driven {
 }
 
 /// Each event with the states that it moves.
-const EVENTS: [(&str, MakeEvent, &[&str]); 11] = [
+const EVENTS: [(&str, MakeEvent, &[&str]); 12] = [
     ("begin", |_| Event::Begin, &["rest", "boundary"]),
+    ("begin last", |_| Event::BeginLast, &["rest"]),
     ("rest", |_| Event::Rest, &["boundary"]),
     (
         "interrupt",
@@ -466,10 +489,8 @@ fn what_does_not_fit_changes_nothing() {
 
             let mut turn = make_state();
             let late = make_event(epoch.wrapping_sub(1));
-            if !matches!(
-                late,
-                Event::Begin | Event::Rest | Event::Interrupt(_) | Event::Shorten
-            ) {
+            let ours = ["begin", "begin last", "rest", "interrupt", "shorten"];
+            if !ours.contains(&event) {
                 assert!(turn.0.on(late).is_empty(), "late {event} in {state}");
                 assert_eq!(*turn.0.state(), before, "late {event} in {state}");
             }

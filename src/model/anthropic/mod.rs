@@ -7,11 +7,12 @@ mod tests;
 
 use std::sync::Arc;
 
+use super::asked::{Source, Window};
 use super::exchange;
 use super::failure::{Answer, Failure};
 use super::http::{Http, Patience, Post};
 use super::peer::Peer;
-use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address, window};
+use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address};
 use crate::cancel::Cancel;
 use request::Shape;
 use stream::Building;
@@ -29,7 +30,7 @@ pub(super) struct Anthropic {
     http: Http,
     peer: Peer,
     shape: Shape,
-    window: u64,
+    window: Window,
 }
 
 impl Anthropic {
@@ -47,6 +48,7 @@ impl Anthropic {
         if secret.starts_with("sk-ant-oat") {
             headers.push(("anthropic-beta", "oauth-2025-04-20".to_owned()));
         }
+        let source = Source::Models(address::model(&url, model), headers.clone());
         Ok(Self {
             http: Http::new(&url, agent, patience),
             peer: Peer::new(&name, &url, Some((variable, secret))),
@@ -58,7 +60,7 @@ impl Anthropic {
             name,
             url,
             headers,
-            window: window::of(model),
+            window: Window::of(model, source, agent),
         })
     }
 
@@ -114,8 +116,12 @@ impl Model for Anthropic {
         &self.name
     }
 
-    fn window(&self) -> u64 {
-        self.window
+    fn window(&mut self) -> u64 {
+        self.window.tokens()
+    }
+
+    fn known_window(&self) -> u64 {
+        self.window.known()
     }
 
     fn call(
@@ -138,7 +144,7 @@ impl Model for Anthropic {
                 Ok(()) => return Ok(building.into_reply()),
                 Err(Failure::Answer(answer)) if self.mend(&answer, messages) => {}
                 Err(failure) => {
-                    self.window = failure.window().unwrap_or(self.window);
+                    self.window.learn(&failure);
                     return Err(failure.into_error(&self.peer));
                 }
             }

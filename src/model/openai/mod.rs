@@ -11,11 +11,12 @@ mod tests;
 
 use std::sync::Arc;
 
+use super::asked::{Source, Window};
 use super::exchange;
 use super::failure::Failure;
 use super::http::{Http, Patience, Post};
 use super::peer::Peer;
-use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address, window};
+use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address};
 use crate::cancel::Cancel;
 use dialect::{Dialect, Server};
 use stream::Building;
@@ -34,7 +35,7 @@ pub(super) struct OpenAi {
     http: Http,
     peer: Peer,
     dialect: Dialect,
-    window: u64,
+    window: Window,
 }
 
 impl OpenAi {
@@ -61,6 +62,10 @@ impl OpenAi {
         let mut opened = Self::at(url, format!("openai:{model}"), model, agent, patience);
         opened.headers = vec![("authorization", format!("Bearer {key}"))];
         opened.peer = Peer::new(&opened.name, &opened.url, Some(("OPENAI_API_KEY", key)));
+        if let Server::Other = opened.dialect.server {
+            let source = Source::Models(address::models(&opened.url), opened.headers.clone());
+            opened.window = Window::of(model, source, agent);
+        }
         Ok(opened)
     }
 
@@ -73,7 +78,11 @@ impl OpenAi {
     ) -> Self {
         let root = address::ollama(credentials.ollama_host.as_deref());
         let url = format!("{root}/v1/chat/completions");
-        Self::at(url, format!("ollama:{model}"), model, agent, patience)
+        let opened = Self::at(url, format!("ollama:{model}"), model, agent, patience);
+        Self {
+            window: Window::of(model, Source::Ollama(root), agent),
+            ..opened
+        }
     }
 
     fn at(url: String, name: String, model: &str, agent: &str, patience: Patience) -> Self {
@@ -82,7 +91,7 @@ impl OpenAi {
             peer: Peer::new(&name, &url, None),
             dialect: Dialect::of(&url),
             model: model.to_owned(),
-            window: window::of(model),
+            window: Window::by_name(model),
             headers: Vec::new(),
             name,
             url,
@@ -95,8 +104,12 @@ impl Model for OpenAi {
         &self.name
     }
 
-    fn window(&self) -> u64 {
-        self.window
+    fn window(&mut self) -> u64 {
+        self.window.tokens()
+    }
+
+    fn known_window(&self) -> u64 {
+        self.window.known()
     }
 
     fn call(
@@ -120,7 +133,7 @@ impl Model for OpenAi {
                 Ok(()) => return Ok(building.into_reply()),
                 Err(Failure::Answer(answer)) if self.dialect.mend(&answer) => {}
                 Err(failure) => {
-                    self.window = failure.window().unwrap_or(self.window);
+                    self.window.learn(&failure);
                     return Err(failure.into_error(&self.peer));
                 }
             }

@@ -119,7 +119,11 @@ impl Model for Script {
     }
 
     /// A script reads no more than the newest message.
-    fn window(&self) -> u64 {
+    fn window(&mut self) -> u64 {
+        u64::MAX
+    }
+
+    fn known_window(&self) -> u64 {
         u64::MAX
     }
 

@@ -35,6 +35,7 @@ impl Machine {
         match self.phase {
             Phase::Rest { .. } | Phase::Choosing if skip => effects.extend(self.finish(None, true)),
             Phase::Rest { .. } | Phase::Choosing => effects.extend(self.wrap_up()),
+            Phase::Round if self.put_off => effects.extend(self.cut_what_is_put_off()),
             Phase::Round => effects.push(Effect::SetTimer(Timer::StopTurn, whole / 2)),
             Phase::Cut(Cut::Person) => self.phase = Phase::Cut(Cut::Stop),
             Phase::Cut(Cut::Stop | Cut::WrapUp | Cut::LeadLost | Cut::Signal(_))
@@ -43,6 +44,26 @@ impl Machine {
             | Phase::Over => {}
         }
         effects
+    }
+
+    /// A call that is not being made now is not waited for by one that is to stop.
+    pub(super) fn put_off(&mut self, put_off: bool) -> Vec<Effect> {
+        self.put_off = put_off;
+        match self.phase {
+            Phase::Round if put_off && self.stop.is_some() => self.cut_what_is_put_off(),
+            Phase::Rest { .. }
+            | Phase::Choosing
+            | Phase::Round
+            | Phase::Cut(_)
+            | Phase::BeforeWrapUp
+            | Phase::WrapUp
+            | Phase::Over => Vec::new(),
+        }
+    }
+
+    fn cut_what_is_put_off(&mut self) -> Vec<Effect> {
+        self.phase = Phase::Cut(Cut::Stop);
+        self.cut("the teammate was asked to stop while this waited for the model's server")
     }
 
     /// The thinker is at rest.
@@ -83,8 +104,13 @@ impl Machine {
             (Cut::Stop, RoundEnd::Done(_) | RoundEnd::Interrupted) => self.wrap_up(),
             (
                 Cut::Stop,
-                RoundEnd::Declined(_) | RoundEnd::Unreachable(_) | RoundEnd::Hopeless(_),
-            ) => self.finish(None, true),
+                RoundEnd::Declined(_)
+                | RoundEnd::Unreachable(_)
+                | RoundEnd::Hopeless(_)
+                | RoundEnd::Full(_),
+            )
+            // As if it had not been begun.
+            | (Cut::WrapUp, RoundEnd::Full(_)) => self.finish(None, true),
             (Cut::WrapUp, RoundEnd::Done(text)) => self.finish(Some(text), true),
             (
                 Cut::WrapUp,

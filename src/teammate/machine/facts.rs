@@ -30,6 +30,8 @@ pub struct Machine {
     pub(super) limited: bool,
     /// Its model's provider asked everybody to wait.
     pub(super) held_back: bool,
+    /// The call of the round under way waits until it may be made, or made again.
+    pub(super) put_off: bool,
     /// Its model could not be reached: it claims nothing for a while.
     pub(super) cooling: bool,
     /// How often in a row its model could not be reached.
@@ -100,6 +102,7 @@ impl Machine {
             wait: None,
             limited: false,
             held_back: false,
+            put_off: false,
             cooling: false,
             outages: 0,
             announce: None,
@@ -157,8 +160,15 @@ impl Machine {
                 self.asked = true;
                 Vec::new()
             }
-            Event::Boundary => self.boundary(),
-            Event::RoundOver(end) => self.round_over(end),
+            Event::Boundary => {
+                self.put_off = false;
+                self.boundary()
+            }
+            Event::RoundOver(end) => {
+                self.put_off = false;
+                self.round_over(end)
+            }
+            Event::PutOff(put_off) => self.put_off(put_off),
             Event::WaitBegan(kind) => self.wait_began(kind),
             Event::WaitOver => self.wait_over(),
             Event::PlanSettled => {

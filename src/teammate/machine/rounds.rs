@@ -63,7 +63,7 @@ impl Machine {
                 effects.extend(self.failed(why, Released::Orderly));
                 effects
             }
-            RoundEnd::Hopeless(why) => {
+            RoundEnd::Hopeless(why) | RoundEnd::Full(why) => {
                 let mut effects = vec![Effect::ErrorReport(why.clone())];
                 effects.extend(self.give_back(Released::Failed, Some(why.clone())));
                 effects.push(Effect::Status(MemberStatus::Failed));

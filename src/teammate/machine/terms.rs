@@ -97,6 +97,8 @@ pub enum Event {
     Boundary,
     /// A round ended.
     RoundOver(RoundEnd),
+    /// Whether the round's model call is put off: its provider asked everybody to wait, or it is tried again later.
+    PutOff(bool),
     /// A tool began to wait for a decision.
     WaitBegan(WaitKind),
     /// That wait is over.
@@ -126,8 +128,10 @@ pub enum RoundEnd {
     Declined(String),
     /// The model could not be reached, after all tries.
     Unreachable(String),
-    /// It would fail again and again: a bad key, a conversation that is too long.
+    /// It would fail again and again: a bad key.
     Hopeless(String),
+    /// The conversation is too long for the model, and cannot be made shorter.
+    Full(String),
     /// Cut as asked.
     Interrupted,
 }

@@ -15,24 +15,6 @@ use super::{KEY, OLLAMA, Provider, answering, ask, ask_with, call, full, full_to
 use crate::support::DEADLINE;
 use crate::support::model_server::{Answer, ModelServer, Protocol};
 
-macro_rules! for_each_provider {
-    ($($test:ident),* $(,)?) => {
-        for_each_provider!(@in anthropic, ANTHROPIC, $($test),*);
-        for_each_provider!(@in openai, OPENAI, $($test),*);
-        for_each_provider!(@in ollama, OLLAMA, $($test),*);
-    };
-    (@in $name:ident, $provider:ident, $($test:ident),*) => {
-        mod $name {
-            $(
-                #[test]
-                fn $test() {
-                    super::$test($crate::model::$provider);
-                }
-            )*
-        }
-    };
-}
-
 for_each_provider!(
     a_reply_arrives_whole,
     characters_may_be_cut_anywhere,
@@ -186,6 +168,8 @@ fn failures_are_told_by_what_to_do(provider: Provider) {
             .body("{\"error\":{\"code\":\"insufficient_quota\",\"message\":\"m\"}}"),
         7 => Answer::fail(307).header("location", "http://elsewhere/"),
         8 => Answer::fail(503).header("x-should-retry", "false"),
+        9 => Answer::fail(400).header("x-should-retry", "true"),
+        10 => Answer::fail(503).header("retry-after", "Sun, 01 Jan 2090 00:00:00 GMT"),
         _ => {
             Answer::fail(200).body("{\"error\":{\"type\":\"overloaded_error\",\"message\":\"m\"}}")
         }
@@ -221,6 +205,16 @@ fn failures_are_told_by_what_to_do(provider: Provider) {
     assert!(matches!(fail(), ModelError::Refused(why) if why.contains("budget")));
     assert!(matches!(fail(), ModelError::Refused(why) if why.contains("http://elsewhere/")));
     assert!(matches!(fail(), ModelError::Refused(_)));
+    assert!(matches!(
+        fail(),
+        ModelError::Retry {
+            status: Some(400),
+            ..
+        }
+    ));
+    // A date, of which no more than a day is believed.
+    let day = Duration::from_hours(24);
+    assert!(matches!(fail(), ModelError::Retry { after: Some(pause), .. } if pause == day));
     assert!(matches!(
         fail(),
         ModelError::Retry {
@@ -395,10 +389,11 @@ fn retries_keep_the_servers_pause(provider: Provider) {
     )
     .unwrap();
     assert_eq!(told(&reply), json!(["at last"]));
-    assert_eq!(
-        waits,
-        [Duration::from_millis(20), Duration::from_millis(10)]
-    );
+    let asked = [20, 10].map(Duration::from_millis);
+    assert_eq!(waits, asked);
+    let asks = server.asks();
+    let kept = asks.windows(2).map(|pair| pair[1].came - pair[0].came);
+    assert!(kept.zip(asked).all(|(kept, asked)| kept >= asked));
 }
 
 fn connections_are_kept(provider: Provider) {

@@ -1,7 +1,28 @@
 //! Every provider against a server, over real connections.
 
+macro_rules! for_each_provider {
+    ($($test:ident),* $(,)?) => {
+        for_each_provider!(@in anthropic, ANTHROPIC, $($test),*);
+        for_each_provider!(@in openai, OPENAI, $($test),*);
+        for_each_provider!(@in ollama, OLLAMA, $($test),*);
+    };
+    (@in $name:ident, $provider:ident, $($test:ident),*) => {
+        mod $name {
+            $(
+                #[test]
+                fn $test() {
+                    super::$test($crate::model::$provider);
+                }
+            )*
+        }
+    };
+}
+
 mod conformance;
+mod cuts;
+mod dialects;
 mod mending;
+mod windows;
 
 use std::sync::Arc;
 

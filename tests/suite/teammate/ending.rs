@@ -1,8 +1,11 @@
 //! Stopping, by request and by signal (SPEC §8.2, §5.1).
 
+use std::time::Duration;
+
 use nix::sys::signal::Signal;
 use pitcrew::ids::AgentName;
 use pitcrew::mailbox::{Kind, Message};
+use pitcrew::model::Gate;
 use pitcrew::request::{RequestKind, RequestStatus};
 use serde_json::json;
 
@@ -79,6 +82,30 @@ fn a_wait_for_the_person_does_not_hold_up_a_stop() {
     let record = lead.requests().get(&question.request_id).unwrap();
     assert_eq!(record.status, RequestStatus::Withdrawn);
     assert!(lead.letter(&Kind::Result, 1).content.starts_with("bye"));
+}
+
+#[test]
+fn who_waits_at_the_providers_gate_stops_at_once_and_without_a_call() {
+    let lead = Played::with(&json!([says("never said")]), json!({"shutdownSecs": 600}));
+    let alice = lead.start(&[]);
+    lead.wait_for_status("idle");
+    Gate::new(&lead.workspace, "script:x", "bob")
+        .close(Duration::from_hours(1), "too many requests")
+        .unwrap();
+    lead.send(Kind::Message, "Go on.");
+    wait_until("she waits", DEADLINE, || {
+        lead.member()["lastError"]
+            .as_str()
+            .is_some_and(|why| why.contains("too many requests"))
+            .then_some(())
+    });
+    let request = lead.ask_to_stop(false);
+    let _done = alice.wait(DEADLINE).expect_code(0);
+    let record = lead.requests().get(&request).unwrap();
+    assert_eq!(record.status, RequestStatus::Completed);
+    let farewell = lead.letter(&Kind::Result, 1);
+    assert_eq!(farewell.summary.as_deref(), Some("farewell"));
+    assert_eq!(lead.calls(), 0);
 }
 
 #[test]

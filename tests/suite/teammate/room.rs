@@ -1,6 +1,7 @@
 //! A conversation that is too long for the model (SPEC §9.4).
 
 use pitcrew::mailbox::Kind;
+use pitcrew::request::RequestStatus;
 use serde_json::{Value, json};
 
 use super::played::Played;
@@ -51,4 +52,29 @@ fn what_cannot_be_made_shorter_ends_the_teammate_with_that_reason() {
     assert_eq!(member["status"], "failed");
     let why = lead.letter(&Kind::ErrorReport, 1).content;
     assert!(why.contains("nothing of the conversation"), "{why}");
+}
+
+#[test]
+fn one_whose_context_is_full_stops_without_the_model() {
+    let lead = Played::new(&json!([
+        bash("true"),
+        says("made it"),
+        too_long(),
+        says("never said"),
+    ]));
+    let alice = lead.start(&[]);
+    lead.wait_for_status("idle");
+    lead.send(Kind::Message, "Go on.");
+    assert_eq!(lead.letter(&Kind::Result, 1).content, "made it");
+    let request = lead.ask_to_stop(false);
+    let _done = alice.wait(DEADLINE).expect_code(0);
+    let record = lead.requests().get(&request).unwrap();
+    assert_eq!(record.status, RequestStatus::Completed);
+    assert_eq!(lead.member()["status"], "stopped");
+    let farewell = lead.letter(&Kind::Result, 2);
+    assert_eq!(farewell.summary.as_deref(), Some("farewell"));
+    assert_eq!(farewell.content, "made it");
+    let records = lead.transcript();
+    let shorter = records.iter().any(|record| record["type"] == "compacted");
+    assert!(!shorter, "{records:#?}");
 }

@@ -30,6 +30,8 @@ fn events() -> Vec<Event> {
         Event::HeldBack(Duration::ZERO),
         Event::LeadGone,
         Event::LeadCame,
+        Event::PutOff(true),
+        Event::PutOff(false),
         Event::WaitBegan(WaitKind::Plan),
         Event::WaitBegan(WaitKind::Permission),
     ];
@@ -51,6 +53,7 @@ fn events() -> Vec<Event> {
             RoundEnd::Declined(words()),
             RoundEnd::Unreachable(words()),
             RoundEnd::Hopeless(words()),
+            RoundEnd::Full(words()),
             RoundEnd::Interrupted,
         ]
         .map(Event::RoundOver),

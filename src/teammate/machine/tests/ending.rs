@@ -40,6 +40,49 @@ fn a_stop_during_a_round_ends_the_turn_wraps_up_and_says_farewell_first() {
 }
 
 #[test]
+fn a_call_that_is_put_off_is_not_waited_for() {
+    let cut = ["Acknowledge", "=Stopping", "timer StopAll 108", "interrupt"];
+    let mut told = Told::working();
+    told.expect(Event::PutOff(true), &[])
+        .expect(asked_to_stop(false), &cut)
+        .expect(Event::RoundOver(RoundEnd::Interrupted), &["TakeMail"])
+        .expect(taken(false), &["WrapUpMode", "begin [WrapUp]"])
+        .expect(Event::PutOff(true), &[]);
+
+    let mut told = Told::working();
+    told.on(Event::PutOff(true));
+    told.on(Event::PutOff(false));
+    let told_to_end = told.on(asked_to_stop(false));
+    assert_eq!(told_to_end.last().unwrap(), "timer StopTurn 60");
+    told.expect(Event::PutOff(true), &["interrupt"])
+        .expect(Event::TimedOut(Timer::StopTurn), &[]);
+
+    let mut told = Told::working();
+    told.on(Event::PutOff(true));
+    told.on(Event::Boundary);
+    told.on(taken(false));
+    let told_to_end = told.on(asked_to_stop(false));
+    assert_eq!(told_to_end.last().unwrap(), "timer StopTurn 60");
+}
+
+#[test]
+fn a_full_context_costs_the_wrap_up_and_nothing_else() {
+    let mut told = Told::idle();
+    told.on(asked_to_stop(false));
+    told.on(taken(false));
+    told.expect(
+        Event::RoundOver(RoundEnd::Full("too long".into())),
+        &[
+            "farewell -",
+            "Drain",
+            "answer stop clean=true",
+            "=Stopped",
+            "end Stopped",
+        ],
+    );
+}
+
+#[test]
 fn what_takes_too_long_is_cut_and_a_stop_always_ends() {
     let mut told = Told::working();
     told.on(asked_to_stop(false));

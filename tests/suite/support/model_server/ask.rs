@@ -1,5 +1,7 @@
 //! A request as a handler sees it, the same for both protocols.
 
+use std::time::Instant;
+
 use serde_json::Value;
 
 use super::wire::Request;
@@ -52,6 +54,8 @@ pub(crate) struct Ask {
     pub(crate) tools: Vec<String>,
     /// The whole body.
     pub(crate) body: Value,
+    /// When it had come, whole.
+    pub(crate) came: Instant,
 }
 
 impl Ask {
@@ -133,6 +137,7 @@ impl Ask {
             messages,
             tools,
             body,
+            came: request.came,
         })
     }
 }

@@ -298,6 +298,7 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
             body: body.to_string().into_bytes(),
+            came: pitcrew::clock::instant(),
         };
         request(&sent, &Ask::read(&sent).unwrap())
     }

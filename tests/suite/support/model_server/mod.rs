@@ -41,6 +41,8 @@ struct Log {
     asks: Vec<Ask>,
     counts: HashMap<String, usize>,
     connections: usize,
+    /// Answers to requests for anything but a model's reply, by path.
+    told: HashMap<&'static str, String>,
 }
 
 impl Shared {
@@ -96,6 +98,11 @@ impl ModelServer {
         self.address.to_string()
     }
 
+    /// Answers requests for `path` so.
+    pub(crate) fn tell(&self, path: &'static str, body: &serde_json::Value) {
+        self.shared.log().told.insert(path, body.to_string());
+    }
+
     /// All requests so far, in the order in which they came.
     pub(crate) fn asks(&self) -> Vec<Ask> {
         self.shared.log().asks.clone()
@@ -147,6 +154,11 @@ fn serve(shared: &Shared, stream: TcpStream) {
         return;
     };
     while let Some(request) = connection.read_request() {
+        let told = shared.log().told.get(request.path.as_str()).cloned();
+        if let Some(body) = told {
+            connection.reply(200, &[], body.as_bytes());
+            continue;
+        }
         if request.path.ends_with("/api/version") {
             connection.reply(200, &[], br#"{"version":"0.0.0"}"#);
             continue;

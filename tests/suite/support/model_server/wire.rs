@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::time::Instant;
+
+use pitcrew::clock;
 
 /// A request.
 pub(crate) struct Request {
@@ -9,6 +12,8 @@ pub(crate) struct Request {
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
+    /// When the last of it was read.
+    pub(crate) came: Instant,
 }
 
 impl Request {
@@ -54,12 +59,14 @@ impl Connection {
             path,
             headers,
             body: Vec::new(),
+            came: clock::instant(),
         };
         let length = request
             .header("content-length")
             .and_then(|length| length.parse().ok());
         request.body.resize(length.unwrap_or(0), 0);
         self.reader.read_exact(&mut request.body).ok()?;
+        request.came = clock::instant();
         Some(request)
     }
 
