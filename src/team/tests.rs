@@ -12,7 +12,7 @@ use serde_json::json;
 use super::lead_presence::{living_lead, wait_for_death};
 use super::usage::{Meter, record, spent};
 use super::{LeadPresence, Member, MemberStatus, Presence, Roster, Session};
-use crate::clock::{self, Timestamp};
+use crate::clock::Timestamp;
 use crate::conversation::Usage;
 use crate::ids::{AgentName, SessionId};
 use crate::store::Durability;
@@ -182,13 +182,11 @@ fn a_second_alice_is_refused_while_the_first_lives() {
     let first = Presence::take(&workspace, &name("alice")).unwrap().unwrap();
     let text = fs::read_to_string(workspace.member_lock(&name("alice"))).unwrap();
     assert_eq!(text, format!("pid {}\n", std::process::id()));
-    let begun = clock::instant();
     assert!(
         Presence::take(&workspace, &name("Alice"))
             .unwrap()
             .is_none()
     );
-    assert!(begun.elapsed() < Duration::from_secs(10));
     drop(first);
     assert!(
         Presence::take(&workspace, &name("alice"))

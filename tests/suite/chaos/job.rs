@@ -143,28 +143,15 @@ fn worker(ask: &Ask) -> Answer {
 }
 
 /// The last assignment that this conversation tells of: the task's number and its id.
-fn assignment(ask: &Ask) -> Option<(usize, String)> {
-    let text = last_assignment(ask)?.1;
-    let (_, rest) = text.split_once("ledger ")?;
+fn assignment(ask: &Ask) -> Option<(usize, &str)> {
+    let (_, rest) = ask.assignment()?.1.split_once("ledger ")?;
     let number = rest.split('.').next()?.parse().ok()?;
-    let at = text.rfind("task_")?;
-    Some((number, text[at..].chars().take("task_".len() + 8).collect()))
-}
-
-fn last_assignment(ask: &Ask) -> Option<(usize, &str)> {
-    let messages = ask.messages.iter().enumerate();
-    let texts = messages.flat_map(|(at, said)| said.parts.iter().map(move |part| (at, part)));
-    texts
-        .filter_map(|(at, part)| match part {
-            Part::Text(text) if text.contains("[Assignment]") => Some((at, text.as_str())),
-            Part::Text(_) | Part::Call { .. } | Part::Result { .. } => None,
-        })
-        .next_back()
+    Some((number, ask.assigned_task()?))
 }
 
 /// Whether a call to complete the last assignment has succeeded.
 fn is_completed(ask: &Ask) -> bool {
-    let Some((from, _)) = last_assignment(ask) else {
+    let Some((from, _)) = ask.assignment() else {
         return false;
     };
     let parts = || ask.messages[from..].iter().flat_map(|said| &said.parts);

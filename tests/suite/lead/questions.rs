@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::scripts::*;
 use crate::support::facts::{now, pause, send};
-use crate::support::{Bed, DEADLINE, Terminal, soak, wait_until};
+use crate::support::{Bed, DEADLINE, Running, Terminal, soak, wait_until};
 
 /// ann asks once the file `ask` is there, and counts how often her command has run.
 fn ann() -> Vec<Value> {
@@ -219,6 +219,22 @@ fn a_question_is_gone_with_the_process_that_asked() {
     bed.assert_no_process_left();
 }
 
+/// Appends all these lines to the lead's mailbox under its lock: whoever takes one in takes all.
+fn post_at_once(bed: &Bed, lines: &str) {
+    let mut append = bed.command("flock");
+    append.args([
+        ".mailboxes/lead.jsonl",
+        "sh",
+        "-c",
+        "cat >>\"$1\"",
+        "sh",
+        ".mailboxes/lead.jsonl",
+    ]);
+    let mut append = Running::start(&mut append);
+    append.line(lines.trim_end());
+    drop(append.wait(DEADLINE).expect_code(0));
+}
+
 #[test]
 fn what_finishes_together_wakes_the_lead_once() {
     let bed = Bed::git();
@@ -245,15 +261,14 @@ fn what_finishes_together_wakes_the_lead_once() {
                 + &line(from, "idle_notification", json!({"reason": "done"}))
         })
         .collect();
-    let mailbox = bed.root().join(".mailboxes/lead.jsonl");
-    bed.put(&mailbox, &all);
+    post_at_once(&bed, &all);
     wait_until("a round", DEADLINE, || {
         let usage = bed.lead(&["usage", "--json"]).expect_code(0).json();
         (usage["agents"]["lead"]["calls"] == 2).then_some(())
     });
     // What starts no round by itself: it joins the next one.
-    bed.put(
-        &mailbox,
+    post_at_once(
+        &bed,
         &line(7, "idle_notification", json!({"reason": "done"})),
     );
     wait_until("the notice is taken in", DEADLINE, || {

@@ -53,9 +53,7 @@ fn ann(ask: &Ask) -> Answer {
             json!({"path": "made.txt", "content": "made\n"}),
         ),
         Some(text) if text.contains("made.txt") => {
-            let everything = ask.everything();
-            let at = everything.rfind("task_").unwrap();
-            let id = &everything[at..at + "task_".len() + 8];
+            let id = ask.assigned_task().unwrap();
             Answer::call("complete_task", json!({ "task_id": id }))
         }
         None if ask.newest().contains("[Assignment]") => plan("too quick"),

@@ -5,7 +5,7 @@ use std::fs::File;
 use serde_json::json;
 
 use super::user::{again_as_user, is_root};
-use crate::support::model_server::{Answer, Ask, ModelServer, Part};
+use crate::support::model_server::{Answer, Ask, ModelServer};
 use crate::support::{Bed, DEADLINE, Done, wait_until};
 
 const CANARY: &str = "canary-3f9c1d77e2";
@@ -58,16 +58,6 @@ fn assert_silent(what: &str, done: &Done) {
     }
 }
 
-/// The task that it was told of. What it has pried out names those of other teams on this machine, too.
-fn told_task(ask: &Ask) -> Option<&str> {
-    let parts = ask.messages.iter().flat_map(|said| &said.parts);
-    let mut ids = parts.filter_map(|part| match part {
-        Part::Text(text) => text.get(text.find("task_")?..)?.get(..13),
-        Part::Call { .. } | Part::Result { .. } => None,
-    });
-    ids.next_back()
-}
-
 /// The lead pries and starts two teammates; one pries, the other is refused by the server, which repeats the key.
 fn answer(ask: &Ask) -> Answer {
     let refuse = || {
@@ -94,7 +84,7 @@ fn answer(ask: &Ask) -> Answer {
         ("alice", 0) => Answer::say("I wait for work."),
         ("alice", 1) => Answer::call("bash", json!({"command": PRY})),
         ("alice", 2) => {
-            let id = told_task(ask).unwrap();
+            let id = ask.assigned_task().unwrap();
             Answer::call("complete_task", json!({"task_id": id, "result": "looked"}))
         }
         ("bob", _) => refuse(),

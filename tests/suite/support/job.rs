@@ -82,19 +82,12 @@ fn teammate(ask: &Ask) -> Answer {
         );
     }
     let results = ask.results();
-    match (results.first(), last_task(ask)) {
+    match (results.first(), ask.assigned_task()) {
         (Some((text, false)), Some(id)) if text.contains(".txt") => {
             Answer::call("complete_task", json!({"task_id": id, "result": "written"}))
         }
         _ => Answer::say("Done."),
     }
-}
-
-/// The id that was named last of all.
-fn last_task(ask: &Ask) -> Option<String> {
-    let everything = ask.everything();
-    let at = everything.rfind("task_")?;
-    Some(everything[at..].chars().take("task_".len() + 8).collect())
 }
 
 /// Runs the job headless to its end.

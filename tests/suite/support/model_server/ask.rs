@@ -107,6 +107,24 @@ impl Ask {
         texts.join("\n")
     }
 
+    /// The last assignment that this conversation tells of: the place of its message, and its text.
+    pub(crate) fn assignment(&self) -> Option<(usize, &str)> {
+        let messages = self.messages.iter().enumerate();
+        let texts = messages.flat_map(|(at, said)| said.parts.iter().map(move |part| (at, part)));
+        texts
+            .filter_map(|(at, part)| match part {
+                Part::Text(text) if text.contains("[Assignment]") => Some((at, text.as_str())),
+                Part::Text(_) | Part::Call { .. } | Part::Result { .. } => None,
+            })
+            .next_back()
+    }
+
+    /// The id of its task, which its text names last. Results and mail may name other tasks.
+    pub(crate) fn assigned_task(&self) -> Option<&str> {
+        let (_, text) = self.assignment()?;
+        text.get(text.rfind("task_")?..)?.get(..13)
+    }
+
     /// `None` for a path that is no model's.
     pub(super) fn read(request: &Request) -> Option<Self> {
         let protocol = match request.path.as_str() {
