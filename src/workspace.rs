@@ -273,6 +273,11 @@ impl Workspace {
         self.state("quarantine")
     }
 
+    /// `hooks/`: what a running hook reads.
+    pub fn hooks_dir(&self) -> PathBuf {
+        self.state("hooks")
+    }
+
     /// `tmp/<agent>/`: the agent's own temporary directory.
     pub fn agent_tmp(&self, agent: &AgentName) -> PathBuf {
         self.state("tmp").join(agent.as_str())

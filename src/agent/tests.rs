@@ -124,6 +124,7 @@ fn context(workspace: &Workspace) -> AgentContext {
         tool_env: Vec::new(),
         confinement: crate::policy::Confinement::off(),
         verify: None,
+        hooks: crate::policy::Hooks::default(),
         lead_reviews_plans: false,
         lead_merges: false,
     }

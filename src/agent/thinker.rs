@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use super::history::History;
-use super::turn::{Effect, Event, State, Turn, Work};
+use super::turn::{Effect, Event, Room, State, Turn, Work};
 use super::worker::{self, Job, Report};
 use crate::cancel::Cancel;
 use crate::clock::Timestamp;
@@ -78,6 +78,8 @@ pub enum Happening {
     Boundary,
     /// The model answered without tools: the round is over, with the last text said in it (may be empty).
     RoundOver(String),
+    /// No hook keeps the owner from becoming idle ([`Thinker::consult_idle`]).
+    Unopposed,
     /// The model refused to answer, with its reason; the round is over. Asking again the same way brings the same.
     Declined(String),
     /// The call failed for good; the round is over.
@@ -121,9 +123,10 @@ impl Thinker {
         let mut model = parts.model;
         model.resume(&parts.replay.model_notes);
         let history = History::new(parts.replay.messages);
+        let has_stop_hooks = !parts.toolbox.context().hooks.stop.is_empty();
         Self {
             transcript: parts.transcript,
-            turn: Turn::new(history.calls()),
+            turn: Turn::new(history.calls()).with_stop_hooks(has_stop_hooks),
             history,
             system: Arc::new(parts.system),
             window: model.known_window(),
@@ -206,6 +209,12 @@ impl Thinker {
     /// [`Happening::Interrupted`] follows, and rest again.
     pub fn shorten(&mut self) -> Result<(), StoreError> {
         self.step(Event::Shorten).map(drop)
+    }
+
+    /// At rest: asks the hooks for idleness. [`Happening::Unopposed`], [`Happening::Boundary`] or
+    /// [`Happening::Interrupted`] follows.
+    pub fn consult_idle(&mut self) -> Result<(), StoreError> {
+        self.step(Event::ConsultIdle).map(drop)
     }
 
     /// The transcript, for taking mail in and for notes. Only between reports, from the owner's thread.
@@ -292,17 +301,17 @@ impl Thinker {
                 fault::here(Point::Shortened);
             }
             Effect::RecordNudge => self.put(vec![Input::text(NUDGE)])?,
-            Effect::Call(room) => {
+            Effect::RecordTold(text) => self.put(vec![Input::text(text)])?,
+            Effect::Consult(event, text) => {
                 let (epoch, cancel) = self.fresh();
-                let (system, messages) = (Arc::clone(&self.system), self.history.lend());
-                self.order(Job::Call {
+                self.order(Job::Consult {
                     epoch,
-                    room,
-                    system,
-                    messages,
+                    event,
+                    text,
                     cancel,
                 });
             }
+            Effect::Call(room) => self.call(room),
             Effect::Run(call) => {
                 let (epoch, cancel) = self.fresh();
                 self.order(Job::Run {
@@ -318,6 +327,18 @@ impl Thinker {
             Effect::Tell(happening) => happenings.push(happening),
         }
         Ok(())
+    }
+
+    fn call(&mut self, room: Room) {
+        let (epoch, cancel) = self.fresh();
+        let (system, messages) = (Arc::clone(&self.system), self.history.lend());
+        self.order(Job::Call {
+            epoch,
+            room,
+            system,
+            messages,
+            cancel,
+        });
     }
 
     fn fresh(&mut self) -> (u64, Arc<Cancel>) {

@@ -9,6 +9,8 @@ use super::turn::{Event, Room};
 use crate::cancel::Cancel;
 use crate::conversation::{Estimate, Message, ToolCall, ToolSpec, compaction};
 use crate::model::{Gate, Model, ModelError, Progress, Request, retry};
+use crate::policy::HookEvent;
+use crate::tool::hooks::{self, Occasion};
 use crate::tool::{Outcome, ToolBox};
 
 /// What the worker is to do, each under an epoch of the turn machine.
@@ -27,6 +29,14 @@ pub(super) enum Job {
     Run {
         epoch: u64,
         call: ToolCall,
+        cancel: Arc<Cancel>,
+    },
+    /// Run the hooks of `event`.
+    Consult {
+        epoch: u64,
+        event: HookEvent,
+        /// The round's last.
+        text: String,
         cancel: Arc<Cancel>,
     },
     /// End the turn.
@@ -117,6 +127,21 @@ impl Worker {
             } => {
                 let outcome = self.run(epoch, call, &cancel);
                 (self.send)(Report::of(Event::Ran(epoch, outcome)));
+            }
+            Job::Consult {
+                epoch,
+                event,
+                text,
+                cancel,
+            } => {
+                let occasion = Occasion {
+                    text: Some(&text),
+                    ..Occasion::of(event)
+                };
+                let context = self.toolbox.context();
+                let asked = guarded(|| hooks::run(context, &occasion, &cancel));
+                let blocked = asked.ok().and_then(Result::err);
+                (self.send)(Report::of(Event::Consulted(epoch, blocked)));
             }
             Job::EndTurn { epoch } => {
                 let toolbox = &self.toolbox;

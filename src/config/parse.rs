@@ -16,10 +16,10 @@ pub struct Parsed {
 }
 
 /// Keys of the contract that this version reads over, by the path of the object they stand in.
-const NOT_YET: [(&str, &[&str]); 1] = [("", &["hooks", "notify"])];
+const NOT_YET: [(&str, &[&str]); 1] = [("", &["notify"])];
 
 /// Keys that have an effect, by the path of the object they stand in.
-const KNOWN: [(&str, &[&str]); 5] = [
+const KNOWN: [(&str, &[&str]); 6] = [
     (
         "",
         &[
@@ -38,6 +38,7 @@ const KNOWN: [(&str, &[&str]); 5] = [
             "cacheDirs",
             "sandboxSockets",
             "env",
+            "hooks",
             "durability",
             "limits",
             "prices",
@@ -53,6 +54,17 @@ const KNOWN: [(&str, &[&str]); 5] = [
         &["role", "model", "allowedPaths", "cannotEdit", "requirePlan"],
     ),
     ("env", &["pass"]),
+    (
+        "hooks",
+        &[
+            "UserPromptSubmit",
+            "PreToolUse",
+            "PostToolUse",
+            "Stop",
+            "TeammateIdle",
+            "TaskCompleted",
+        ],
+    ),
     ("limits", &["tokens", "turns", "seconds", "cost"]),
 ];
 
@@ -81,8 +93,8 @@ fn refuse_lists(text: &str, path: &Path) -> Result<(), SettingsError> {
     let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
         return Ok(());
     };
-    let objects =
-        ["permissions", "env", "limits", "prices", "members"].map(|key| (key, json.get(key)));
+    let objects = ["permissions", "env", "hooks", "limits", "prices", "members"]
+        .map(|key| (key, json.get(key)));
     let members = json.get("members").and_then(serde_json::Value::as_object);
     let members = members
         .into_iter()
@@ -213,13 +225,14 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_named_with_the_nearest() {
-        let parsed = read(r#"{"maxTeamates": 3, "limits": {"token": 1, "cost": 2}, "hooks": {}, "$schema": "x", "members": {"bob": {"rol": "x"}}}"#).unwrap();
+        let parsed = read(r#"{"maxTeamates": 3, "limits": {"token": 1, "cost": 2}, "notify": "x", "hooks": {"PreTooluse": []}, "$schema": "x", "members": {"bob": {"rol": "x"}}}"#).unwrap();
         assert_eq!(
             parsed.warnings,
             [
                 "t.json: unknown key \"maxTeamates\" is ignored; did you mean \"maxTeammates\"?",
                 "t.json: unknown key \"limits.token\" is ignored; did you mean \"tokens\"?",
-                "t.json: hooks has no effect in this version",
+                "t.json: notify has no effect in this version",
+                "t.json: unknown key \"hooks.PreTooluse\" is ignored; did you mean \"PreToolUse\"?",
                 "t.json: unknown key \"members.bob.rol\" is ignored; did you mean \"role\"?",
             ]
         );

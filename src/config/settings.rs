@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ids::AgentName;
-use crate::policy::{Mode, Network, Policy, Rule, RuleError, RuleLists, SandboxMode};
+use crate::policy::{Hooks, Mode, Network, Policy, Rule, RuleError, RuleLists, SandboxMode};
 use crate::store::Durability;
 use crate::team::Prices;
 use crate::team::prices::maybe_amount;
@@ -53,6 +53,8 @@ pub struct Settings {
     pub sandbox_sockets: Option<Vec<String>>,
     /// Variables given back to bash.
     pub env: EnvSettings,
+    /// Shell commands of yours that run when something happens to an agent, by event.
+    pub hooks: Hooks,
     /// What a reported change survives.
     pub durability: Option<Durability>,
     /// Limits for the whole team.
@@ -409,6 +411,7 @@ impl Settings {
         rules.deny.extend_from_slice(&more.deny);
         rules.ask.extend_from_slice(&more.ask);
         rules.allow.extend_from_slice(&more.allow);
+        self.hooks.extend(&over.hooks);
         self.env.pass.extend_from_slice(&over.env.pass);
         self.team_allowed_paths
             .extend_from_slice(&over.team_allowed_paths);

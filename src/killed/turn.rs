@@ -67,6 +67,7 @@ pub(super) fn context(workspace: &Workspace, agent: &str) -> AgentContext {
         tool_env: Vec::new(),
         confinement: crate::policy::Confinement::off(),
         verify: None,
+        hooks: crate::policy::Hooks::default(),
         lead_reviews_plans: false,
         lead_merges: false,
     }

@@ -38,6 +38,10 @@ impl Host for LeadHost {
             .unwrap_or_else(|_| Err("the session has ended".to_owned()))
     }
 
+    fn notice(&self, text: String) {
+        self.inlet.put(Event::Notice(text));
+    }
+
     fn before_change(&self) {
         self.way_back.keep();
     }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::View;
 use super::branches::Brought;
+use super::submit::Words;
 use crate::agent::Report;
 use crate::clock;
 use crate::ids::{AgentName, RequestId};
@@ -54,6 +55,8 @@ pub(super) enum Event {
     Answered(Result<View, String>),
     /// What came of bringing branches into worktrees.
     Brought(Vec<Brought>),
+    /// The hooks for the person's words have ended; `Err`: one refuses them.
+    Judged(Words, Result<(), String>),
     /// The person's own command has ended.
     Shell {
         /// As typed.

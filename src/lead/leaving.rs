@@ -52,6 +52,7 @@ impl Session {
         if let Some(shell) = &self.person.shell {
             shell.cancel();
         }
+        self.drop_submissions();
         for line in std::mem::take(&mut self.mind.said) {
             self.not_said(&line);
         }

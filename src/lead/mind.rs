@@ -127,7 +127,7 @@ impl Session {
                 ok: !is_error,
             }),
             Happening::Boundary => self.at_boundary()?,
-            Happening::RoundOver(_) => self.at_rest(),
+            Happening::RoundOver(_) | Happening::Unopposed => self.at_rest(),
             Happening::Declined(why) => {
                 self.at_rest();
                 self.failed(format!("the model declined to answer; {why}"));
@@ -164,7 +164,7 @@ impl Session {
         }
     }
 
-    fn failed(&mut self, why: String) {
+    pub(super) fn failed(&mut self, why: String) {
         self.ui.show(Shown::Error(why.clone()));
         self.mind.failure = Some(why);
     }

@@ -39,6 +39,7 @@ mod stall;
 mod standing;
 mod start;
 mod still;
+mod submit;
 mod supervisor;
 mod talk;
 pub mod ui;

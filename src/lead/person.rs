@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::inlet::Event;
 use super::session::Session;
 use super::slash::{self, Line};
+use super::submit::{Submissions, Words};
 use super::{PromptFor, ShellEnd, Shown};
 use crate::cancel::Cancel;
 use crate::clock;
@@ -37,12 +38,14 @@ pub(super) struct Person {
     pub(super) sees_work: bool,
     /// How many answers to the person's commands are being looked for.
     pub(super) looking: u32,
+    /// Words on their way past the hooks.
+    pub(super) submissions: Submissions,
 }
 
 impl Person {
     /// Whether something that the person asked for is under way.
     pub(super) fn is_served(&self) -> bool {
-        self.shell.is_some() || self.looking > 0
+        self.shell.is_some() || self.looking > 0 || self.submissions.under_way()
     }
 }
 
@@ -96,7 +99,10 @@ impl Session {
         match slash::parse(text) {
             Line::Blank => {}
             Line::Say(text) => self.on_message(text),
-            Line::Direct(name, text) => self.speak_to(&name, text),
+            Line::Direct(name, text) => self.submit(Words {
+                to: Some(name),
+                text,
+            }),
             Line::Shell(command) => self.run_shell(command),
             Line::Command(command) => self.on_command(command),
             Line::Wrong(why) => self.ui.show(Shown::Error(why)),
@@ -110,6 +116,15 @@ impl Session {
                 "the lead was not asked; the limit of {limit} is reached; leave with /exit and start with a higher one"
             )));
             return;
+        }
+        self.submit(Words { to: None, text });
+    }
+
+    /// Puts words of the person where they are read.
+    pub(super) fn send(&mut self, words: Words) {
+        let Words { to, text } = words;
+        if let Some(name) = to {
+            return self.speak_to(&name, text);
         }
         self.mind.said.push_back(text);
         self.person_moves();
@@ -199,6 +214,8 @@ impl Session {
         }
         if let Some(shell) = &self.person.shell {
             shell.cancel();
+        } else if self.person.submissions.under_way() {
+            self.person.submissions.cancel();
         } else if self.mind.thinker.is_busy() {
             self.cut("the person interrupted you");
         } else {
@@ -233,7 +250,8 @@ impl Session {
     /// The goal of `-p`, as the person's first word.
     pub(super) fn say_goal(&mut self) {
         if let Some(goal) = &self.options.goal {
-            self.mind.said.push_back(goal.clone());
+            let text = goal.clone();
+            self.submit(Words { to: None, text });
         }
     }
 }

@@ -193,6 +193,7 @@ impl Session {
             Event::Host(call, reply) => self.on_host_call(call, reply),
             Event::Answered(answer) => self.on_answer(answer),
             Event::Brought(all) => self.on_brought(all),
+            Event::Judged(words, judged) => self.on_judged(words, judged),
             Event::Shell { command, outcome } => self.on_shell_end(command, outcome),
         }
         Ok(())

@@ -336,6 +336,7 @@ fn build_mind(
         tool_env: options.tool_env.clone(),
         confinement: options.confinement.clone(),
         verify: options.settings.verify.clone(),
+        hooks: options.settings.hooks.clone(),
         lead_reviews_plans: options.settings.plan_review == Some(PlanReview::Lead),
         lead_merges: options.settings.merge_by() == MergeBy::Lead,
     });

@@ -7,6 +7,7 @@ mod command;
 pub mod confinement;
 pub mod decide;
 mod files;
+pub mod hooks;
 mod meaning;
 mod pattern;
 mod question;
@@ -16,4 +17,5 @@ mod spot;
 
 pub use confinement::{Confinement, Network, SandboxMode};
 pub use decide::{Mode, Policy, Scope, Verdict};
+pub use hooks::{HookEvent, Hooks};
 pub use rule::{Rule, RuleError, RuleLists};

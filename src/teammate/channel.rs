@@ -21,6 +21,8 @@ pub(super) enum Inbound {
     Report(Report),
     /// A tool wants something of the loop.
     Host(HostCall, Sender<Answer>),
+    /// Something that the person is to be told.
+    Notice(String),
     /// Some watched file may have changed.
     Look,
     /// The watch of that number has seen that no lead is alive.
@@ -89,14 +91,20 @@ impl Host for LoopHost {
         cancel.on_cancel(move || {
             drop(cut.send(Err("interrupted while waiting for an answer".to_owned())));
         });
-        let inlet = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        inlet.send(Inbound::Host(call, reply));
+        self.inlet().send(Inbound::Host(call, reply));
         answer
             .recv()
             .unwrap_or_else(|_| Err("the agent is ending".to_owned()))
+    }
+
+    fn notice(&self, text: String) {
+        self.inlet().send(Inbound::Notice(text));
+    }
+}
+
+impl LoopHost {
+    fn inlet(&self) -> Inlet {
+        let inlet = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inlet.clone()
     }
 }

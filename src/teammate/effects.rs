@@ -34,6 +34,7 @@ impl Mate {
                 let inputs = self.waiting_inputs();
                 self.thinker.next_turn(inputs)?;
             }
+            Effect::ConsultIdle => self.thinker.consult_idle()?,
             Effect::RestAtBoundary => {
                 leases::round_over(&self.context);
                 self.thinker.rest()?;

@@ -39,6 +39,11 @@ fn about(message: Message, work: Option<&Work>) -> Message {
     }
 }
 
+/// Something for the person that begins no round.
+pub(super) fn status_update(me: &AgentName, text: &str) -> Message {
+    to_lead(me, Kind::StatusUpdate, text)
+}
+
 /// The final text of a round.
 pub(super) fn result(me: &AgentName, text: &str, work: Option<&Work>) -> Message {
     let text = text.trim();

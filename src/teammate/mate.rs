@@ -1,6 +1,6 @@
 //! A teammate's state and its loop: one receive, one machine, effects in order.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
@@ -10,6 +10,7 @@ use super::card::Card;
 use super::channel::{Inbound, Inlet};
 use super::denied::Denied;
 use super::gate::{Gate, Work};
+use super::letters;
 use super::machine::{Event, Final, Machine, RoundEnd};
 use super::timers::Timers;
 use super::words::Words;
@@ -70,6 +71,8 @@ pub(super) struct Mate {
     pub(super) last_work: Option<Work>,
     /// Tells mail that is older than the conversation; `None` once some was taken in.
     pub(super) began_at: Option<Timestamp>,
+    /// What the lead was told to show.
+    pub(super) noticed: HashSet<String>,
     pub(super) queue: VecDeque<Event>,
     pub(super) ended: Option<Final>,
 }
@@ -136,6 +139,7 @@ impl Mate {
         match heard {
             Inbound::Report(report) => self.on_report(report),
             Inbound::Host(call, reply) => self.on_host_call(call, reply),
+            Inbound::Notice(text) => self.notice(text),
             Inbound::Look => self.look(),
             Inbound::LeadGone(number) => {
                 self.lead_gone(number);
@@ -176,6 +180,7 @@ impl Mate {
                 }
             }
             Happening::Boundary => self.queue.push_back(Event::Boundary),
+            Happening::Unopposed => self.queue.push_back(Event::Unopposed),
             Happening::RoundOver(text) => self.round_over(RoundEnd::Done(text)),
             Happening::Declined(why) => {
                 self.round_over(RoundEnd::Declined(format!("the model refused: {why}")));
@@ -183,6 +188,17 @@ impl Mate {
             Happening::Failed(error) => self.round_over(failure(error)),
             Happening::Interrupted => self.round_over(RoundEnd::Interrupted),
         }
+        Ok(())
+    }
+
+    /// The lead shows it to the person; each text once.
+    fn notice(&mut self, text: String) -> anyhow::Result<()> {
+        (self.say)(&text);
+        if self.noticed.contains(&text) {
+            return Ok(());
+        }
+        self.tell(&letters::status_update(&self.me, &text))?;
+        self.noticed.insert(text);
         Ok(())
     }
 

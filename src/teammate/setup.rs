@@ -1,6 +1,6 @@
 //! From options to a teammate that can begin: presence first, then everything that it works with.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
@@ -82,6 +82,7 @@ impl Ground {
                 lead_grace: self.settings.lead_grace(),
                 shutdown: self.settings.shutdown(),
                 permission_wait: self.settings.permission_wait(),
+                idle_hooks: !self.settings.hooks.teammate_idle.is_empty(),
             }),
             thinker: self.thinker(&inlet, transcript, replay.clone(), model, &context),
             requests: Requests::new(workspace.clone(), durability),
@@ -102,6 +103,7 @@ impl Ground {
             words: Words::of(&replay),
             last_work: None,
             began_at: fresh.then_some(started),
+            noticed: HashSet::new(),
             queue: VecDeque::new(),
             ended: None,
             say: Arc::clone(&self.options.say),
@@ -160,6 +162,7 @@ impl Ground {
             ),
             confinement: self.settings.confinement(&options.environment),
             verify: self.settings.verify.clone(),
+            hooks: self.settings.hooks.clone(),
             lead_reviews_plans: self.settings.plan_review() == PlanReview::Lead,
             lead_merges: false,
             workspace,

@@ -112,6 +112,7 @@ impl Bench {
             tool_env: Vec::new(),
             confinement: crate::policy::Confinement::off(),
             verify: None,
+            hooks: crate::policy::Hooks::default(),
             lead_reviews_plans: true,
             lead_merges: true,
             workspace,

@@ -130,6 +130,11 @@ pub trait Host: Send + Sync {
     /// Hands `call` to the loop and waits for its answer, or for `cancel`.
     fn call(&self, call: HostCall, cancel: &Arc<Cancel>) -> Answer;
 
+    /// Tells the person something that no model needs to know.
+    fn notice(&self, text: String) {
+        tracing::warn!("{text}");
+    }
+
     /// On the worker thread, before each call that may change files of the workspace.
     fn before_change(&self) {}
 }

@@ -24,6 +24,7 @@ mod exchange;
 mod fixture;
 mod glob;
 mod grep;
+pub mod hooks;
 pub mod host;
 mod input;
 pub mod leases;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call::{Call, Entry, Said};
+use super::hooks::{self, Occasion};
 use super::seen::Seen;
 use super::tasks::staged;
 use super::{Desk, Host, admit, catalog};
@@ -17,7 +18,7 @@ use crate::cancel::Cancel;
 use crate::conversation::ToolSpec;
 use crate::ids::AgentName;
 use crate::mailbox::{Directory, Post};
-use crate::policy::{Confinement, Policy};
+use crate::policy::{Confinement, HookEvent, Hooks, Policy};
 use crate::workspace::Workspace;
 
 /// What tools work with. One per agent, shared by its loop and worker thread.
@@ -50,6 +51,8 @@ pub struct AgentContext {
     pub confinement: Confinement,
     /// The team's `verify` command.
     pub verify: Option<String>,
+    /// The person's hooks.
+    pub hooks: Hooks,
     /// Whether `review_plan` is offered.
     pub lead_reviews_plans: bool,
     /// Whether `merge_worktree` is offered.
@@ -129,12 +132,35 @@ impl ToolBox {
         if cancel.is_cancelled() {
             return Err(format!("{name} was interrupted before it began"));
         }
+        let mut occasion = Occasion {
+            tool: Some(name),
+            input: Some(input),
+            ..Occasion::of(HookEvent::PreToolUse)
+        };
+        hooks::run(&self.context, &occasion, cancel)?;
+        if cancel.is_cancelled() {
+            return Err(format!("{name} was interrupted before it began"));
+        }
         let mut call = Call::new(&self.context, &self.seen, cancel);
         let comment = admit::admit(entry, ready.as_ref(), input, &mut call)?;
         if entry.changes {
             self.context.host.before_change();
         }
-        let mut said = ready.run(&call)?;
+        let mut said = ready.run(&call);
+        let answer = said.as_mut().map_or_else(|why| why, |said| &mut said.text);
+        occasion.event = HookEvent::PostToolUse;
+        let after = hooks::run(
+            &self.context,
+            &Occasion {
+                output: Some(answer.as_str()),
+                ..occasion
+            },
+            cancel,
+        );
+        if let Err(text) = after {
+            let _ = write!(answer, "\n\nA hook of the person says: {text}");
+        }
+        let mut said = said?;
         if let Some(comment) = comment {
             let _ = write!(
                 said.text,

@@ -18,6 +18,7 @@ mod board;
 mod chaos;
 mod cli;
 mod demo;
+mod hooks;
 mod job;
 mod lead;
 mod mailbox;

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use super::record::{interrupted, recorded, refused, told};
 use super::streak::Streak;
 use super::{Answered, Effect, Event, Room, Shorter, State, Work, reply};
 use crate::agent::Happening;
-use crate::conversation::{Block, ToolCall};
+use crate::conversation::ToolCall;
 use crate::model::{ModelError, Progress, Reply, Stop};
 use crate::tool::Outcome;
 
@@ -15,11 +16,12 @@ const MAX_PAUSES: u32 = 8;
 /// See the module.
 #[derive(Debug)]
 pub struct Turn {
-    state: State,
-    epoch: u64,
+    pub(super) state: State,
+    pub(super) epoch: u64,
     held: Vec<Answered>,
     streak: Streak,
-    round: Round,
+    pub(super) round: Round,
+    pub(super) stop_hooks: bool,
     /// The conversation was made shorter since the last reply.
     shortened: bool,
     /// Since the last reply that was demanded, by the server or by the owner.
@@ -28,17 +30,21 @@ pub struct Turn {
 
 /// What counts within one round.
 #[derive(Debug, Default)]
-struct Round {
+pub(super) struct Round {
     text: String,
+    /// The same, kept beyond its end.
+    pub(super) last_text: String,
+    /// How often it went on because a hook wanted it to.
+    pub(super) went_on: u32,
     after_results: bool,
     nudged: bool,
     pauses: u32,
-    kind: Kind,
+    pub(super) kind: Kind,
 }
 
 /// What a round is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     #[default]
     Work,
     /// See [`Event::BeginLast`].
@@ -68,6 +74,7 @@ impl Turn {
             held: Vec::new(),
             streak,
             round: Round::default(),
+            stop_hooks: false,
             shortened: false,
             demanded: false,
         }
@@ -91,6 +98,7 @@ impl Turn {
             Event::Rest => self.rest(),
             Event::Interrupt(why) => self.interrupt(why),
             Event::Shorten => self.shorten(),
+            Event::ConsultIdle => self.consult_idle(),
             Event::Progressed(epoch, progress) if epoch == self.epoch => self.progressed(progress),
             Event::Replied(epoch, reply) if epoch == self.epoch => self.replied(&reply),
             Event::CallFailed(epoch, error) if epoch == self.epoch => self.call_failed(error),
@@ -98,13 +106,15 @@ impl Turn {
             Event::Started(epoch, call) if epoch == self.epoch => self.started(call),
             Event::Ran(epoch, outcome) if epoch == self.epoch => self.ran(outcome),
             Event::Ended(epoch, result) if epoch == self.epoch => self.ended(&result),
+            Event::Consulted(epoch, why) if epoch == self.epoch => self.consulted(why),
             Event::Progressed(..)
             | Event::Replied(..)
             | Event::CallFailed(..)
             | Event::Shortened(..)
             | Event::Started(..)
             | Event::Ran(..)
-            | Event::Ended(..) => Vec::new(),
+            | Event::Ended(..)
+            | Event::Consulted(..) => Vec::new(),
         }
     }
 
@@ -122,6 +132,7 @@ impl Turn {
             | State::Calling
             | State::Running { .. }
             | State::Ending
+            | State::Consulting(_)
             | State::Cutting { .. } => return Vec::new(),
         }
         vec![self.call()]
@@ -134,6 +145,7 @@ impl Turn {
             | State::Calling
             | State::Running { .. }
             | State::Ending
+            | State::Consulting(_)
             | State::Cutting { .. } => {}
         }
         Vec::new()
@@ -144,6 +156,7 @@ impl Turn {
             State::Calling => Work::Call,
             State::Running { current, waiting } => Work::Tool { current, waiting },
             State::Ending => Work::End,
+            State::Consulting(_) => Work::Consult,
             unmoved @ (State::Rest | State::Boundary | State::Cutting { .. }) => {
                 self.state = unmoved;
                 return Vec::new();
@@ -163,6 +176,7 @@ impl Turn {
             State::Rest
             | State::Running { .. }
             | State::Ending
+            | State::Consulting(_)
             | State::Boundary
             | State::Cutting { .. } => Vec::new(),
         }
@@ -179,9 +193,10 @@ impl Turn {
             unmoved @ (State::Rest
             | State::Running { .. }
             | State::Ending
+            | State::Consulting(_)
             | State::Boundary
             | State::Cutting {
-                work: Work::Tool { .. } | Work::End,
+                work: Work::Tool { .. } | Work::End | Work::Consult,
                 ..
             }) => (None, unmoved),
         };
@@ -215,6 +230,7 @@ impl Turn {
             State::Calling
             | State::Running { .. }
             | State::Ending
+            | State::Consulting(_)
             | State::Boundary
             | State::Cutting { .. } => Vec::new(),
         }
@@ -287,7 +303,8 @@ impl Turn {
             }
             reply::Next::Again | reply::Next::Over | reply::Next::Declined(_) => {
                 let text = std::mem::take(&mut self.round.text);
-                effects.push(Effect::Tell(Happening::RoundOver(text)));
+                self.round.last_text.clone_from(&text);
+                effects.push(self.over(text));
             }
         }
         effects
@@ -322,9 +339,10 @@ impl Turn {
             State::Rest
             | State::Calling
             | State::Ending
+            | State::Consulting(_)
             | State::Boundary
             | State::Cutting {
-                work: Work::Call | Work::End,
+                work: Work::Call | Work::End | Work::Consult,
                 ..
             } => Vec::new(),
         }
@@ -354,9 +372,10 @@ impl Turn {
             unmoved @ (State::Rest
             | State::Calling
             | State::Ending
+            | State::Consulting(_)
             | State::Boundary
             | State::Cutting {
-                work: Work::Call | Work::End,
+                work: Work::Call | Work::End | Work::Consult,
                 ..
             }) => self.state = unmoved,
         }
@@ -382,9 +401,10 @@ impl Turn {
             unmoved @ (State::Rest
             | State::Calling
             | State::Running { .. }
+            | State::Consulting(_)
             | State::Boundary
             | State::Cutting {
-                work: Work::Call | Work::Tool { .. },
+                work: Work::Call | Work::Tool { .. } | Work::Consult,
                 ..
             }) => {
                 self.state = unmoved;
@@ -453,41 +473,4 @@ impl Turn {
         self.state = State::Ending;
         Effect::EndTurn
     }
-}
-
-fn recorded(content: Vec<Block>, reply: &Reply) -> Vec<Effect> {
-    vec![
-        Effect::RecordReply {
-            content,
-            usage: reply.usage,
-            note: reply.note.clone(),
-        },
-        Effect::Tell(Happening::Called(reply.usage)),
-    ]
-}
-
-fn interrupted(why: String) -> Vec<Effect> {
-    vec![
-        Effect::RecordInterrupted(why),
-        Effect::Tell(Happening::Interrupted),
-    ]
-}
-
-fn refused(call: ToolCall, why: String) -> Vec<Effect> {
-    let mut effects = vec![Effect::Tell(Happening::ToolStarted(call.clone()))];
-    effects.extend(told(Answered {
-        call,
-        content: why,
-        is_error: true,
-    }));
-    effects
-}
-
-fn told(answered: Answered) -> Vec<Effect> {
-    let tell = Effect::Tell(Happening::ToolEnded {
-        call: answered.call.clone(),
-        output: answered.content.clone(),
-        is_error: answered.is_error,
-    });
-    vec![Effect::RecordResult(answered), tell]
 }

@@ -4,7 +4,9 @@
 //! turn's end has confirmed it; every call gets exactly one result, whatever happens. Each piece of work (a model call, a
 //! tool, the turn's end) runs under an epoch of its own, and what is reported under another epoch changes nothing.
 
+pub mod consult;
 pub mod machine;
+mod record;
 pub mod reply;
 pub mod streak;
 pub mod terms;

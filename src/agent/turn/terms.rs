@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
+use super::consult::Then;
 use crate::agent::Happening;
 use crate::conversation::{Block, Compaction, ToolCall, Usage};
 use crate::model::{ModelError, Progress, Reply};
+use crate::policy::HookEvent;
 use crate::tool::Outcome;
 
 /// What is under way.
@@ -23,6 +25,8 @@ pub enum State {
     },
     /// All calls are answered; what the turn staged is being published.
     Ending,
+    /// The person's hooks are asked.
+    Consulting(Then),
     /// Nothing; the owner decides how to go on.
     Boundary,
     /// What is under way was told to stop and has not ended yet.
@@ -48,6 +52,8 @@ pub enum Work {
     },
     /// The turn's end: short, so it is waited for.
     End,
+    /// Hooks.
+    Consult,
 }
 
 /// What the owner wants, or the worker reports.
@@ -63,6 +69,8 @@ pub enum Event {
     Interrupt(String),
     /// The owner wants the conversation made shorter, at rest.
     Shorten,
+    /// The owner is about to become idle, at rest: ask the hooks.
+    ConsultIdle,
     /// Text streams, or a call is to be tried again, or is.
     Progressed(u64, Progress),
     /// A call ended with a whole reply.
@@ -77,6 +85,8 @@ pub enum Event {
     Ran(u64, Outcome),
     /// The turn's end: `Err` replaces the held results.
     Ended(u64, Result<(), String>),
+    /// The hooks have run; what one says that blocks.
+    Consulted(u64, Option<String>),
 }
 
 /// How a call deals with a conversation that is nearly too long.
@@ -134,12 +144,16 @@ pub enum Effect {
     RecordShorter(Shorter),
     /// Record a text of the runtime's own that asks the model to go on.
     RecordNudge,
+    /// Record this text, as said by the runtime.
+    RecordTold(String),
     /// Call the model, under the machine's epoch.
     Call(Room),
     /// Run a tool, under the machine's epoch.
     Run(ToolCall),
     /// End the turn, under the machine's epoch.
     EndTurn,
+    /// Run the hooks of that event, told the round's last text, under the machine's epoch.
+    Consult(HookEvent, String),
     /// Cancel what is under way.
     Cancel,
     /// Tell the owner.

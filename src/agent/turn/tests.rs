@@ -69,6 +69,7 @@ fn short(effects: &[Effect]) -> Vec<String> {
             Effect::RecordShorter(_) => "shorter".into(),
             Effect::Run(call) => format!("run {}", call.id),
             Effect::EndTurn => "end".into(),
+            Effect::RecordTold(_) | Effect::Consult(..) => format!("{effect:?}"),
             Effect::Cancel => "cancel".into(),
             Effect::Tell(happening) => match happening {
                 Happening::Delta(_) => "~delta".into(),
@@ -78,7 +79,7 @@ fn short(effects: &[Effect]) -> Vec<String> {
                 Happening::Called(usage) => format!("~called {}", usage.output),
                 Happening::ToolStarted(call) => format!("~started {}", call.id),
                 Happening::ToolEnded { call, .. } => format!("~ended {}", call.id),
-                Happening::Boundary => "~boundary".into(),
+                Happening::Unopposed | Happening::Boundary => "~boundary".into(),
                 Happening::Shortened => "~shortened".into(),
                 Happening::NotShortened(_) => "~not shortened".into(),
                 Happening::RoundOver(text) => format!("~over {text}"),

@@ -36,6 +36,8 @@ pub struct Machine {
     pub(super) cooling: bool,
     /// How often in a row its model could not be reached.
     pub(super) outages: u32,
+    /// How often the hooks are still asked before it becomes idle.
+    pub(super) idle_asks: u32,
     /// To be said when it becomes idle.
     pub(super) announce: Option<Announcement>,
     pub(super) stop: Option<Stop>,
@@ -105,6 +107,7 @@ impl Machine {
             put_off: false,
             cooling: false,
             outages: 0,
+            idle_asks: 0,
             announce: None,
             stop: None,
         }
@@ -169,6 +172,7 @@ impl Machine {
                 self.round_over(end)
             }
             Event::PutOff(put_off) => self.put_off(put_off),
+            Event::Unopposed => self.unopposed(),
             Event::WaitBegan(kind) => self.wait_began(kind),
             Event::WaitOver => self.wait_over(),
             Event::PlanSettled => {

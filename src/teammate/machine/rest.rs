@@ -4,6 +4,9 @@ use super::facts::{Held, Machine, Phase};
 use super::{Effect, Found, Part, Stop, WaitEnd, WaitKind};
 use crate::team::MemberStatus;
 
+/// How often in a row hooks may keep it from becoming idle.
+const IDLE_ASKS: u32 = 3;
+
 impl Machine {
     pub(super) fn found(&mut self, found: &Found) -> Vec<Effect> {
         if let (Some(stop), None) = (&found.stop, &self.stop) {
@@ -117,6 +120,7 @@ impl Machine {
         self.phase = Phase::Round;
         self.news = false;
         self.announce = None;
+        self.idle_asks = if self.config.idle_hooks { IDLE_ASKS } else { 0 };
         vec![Effect::Begin(parts)]
     }
 
@@ -130,8 +134,14 @@ impl Machine {
     }
 
     pub(super) fn settle(&mut self) -> Vec<Effect> {
+        let waits = self.plan_pending && self.held == Held::Open;
+        if self.idle_asks > 0 && !waits && self.may_call() {
+            self.idle_asks -= 1;
+            self.phase = Phase::Round;
+            return vec![Effect::ConsultIdle];
+        }
         self.phase = Phase::Rest { settled: true };
-        let status = if self.plan_pending && self.held == Held::Open {
+        let status = if waits {
             MemberStatus::WaitingApproval
         } else {
             MemberStatus::Idle

@@ -46,9 +46,27 @@ impl Machine {
         }
     }
 
+    /// What came meanwhile is looked for once more before it becomes idle.
+    pub(super) fn unopposed(&mut self) -> Vec<Effect> {
+        self.idle_asks = 0;
+        match self.phase {
+            Phase::Round if self.stop.is_some() => self.wrap_up(),
+            Phase::Round => self.come_to_rest(),
+            Phase::Cut(cut) => self.after_cut(cut, RoundEnd::Interrupted),
+            Phase::Rest { .. }
+            | Phase::Choosing
+            | Phase::BeforeWrapUp
+            | Phase::WrapUp
+            | Phase::Over => Vec::new(),
+        }
+    }
+
     pub(super) fn ended(&mut self, end: RoundEnd) -> Vec<Effect> {
         if matches!(end, RoundEnd::Done(_)) {
             self.outages = 0;
+        } else {
+            // To go on would bring the same.
+            self.idle_asks = 0;
         }
         match end {
             RoundEnd::Done(text) => self.done(text),

@@ -18,6 +18,8 @@ pub struct Config {
     pub shutdown: Duration,
     /// How long a permission question waits for an answer; without end if unset.
     pub permission_wait: Option<Duration>,
+    /// Whether hooks are asked before it becomes idle.
+    pub idle_hooks: bool,
 }
 
 /// What a teammate finds at its start.
@@ -99,6 +101,8 @@ pub enum Event {
     RoundOver(RoundEnd),
     /// Whether the round's model call is put off: its provider asked everybody to wait, or it is tried again later.
     PutOff(bool),
+    /// No hook keeps it from becoming idle.
+    Unopposed,
     /// A tool began to wait for a decision.
     WaitBegan(WaitKind),
     /// That wait is over.
@@ -282,6 +286,8 @@ pub enum Effect {
     Begin(Vec<Part>),
     /// Go on at a boundary with the mail taken in.
     NextTurn,
+    /// Ask the hooks for idleness: [`Event::Unopposed`], or a boundary, or an interrupted round follows.
+    ConsultIdle,
     /// End the round at a boundary without another call.
     RestAtBoundary,
     /// Cut what runs; the text goes to the model.

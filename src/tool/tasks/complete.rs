@@ -9,8 +9,10 @@ use serde::Deserialize;
 use super::{notify, staged, verify};
 use crate::board::{Completion, Task, VerifyRun};
 use crate::ids::TaskId;
+use crate::policy::HookEvent;
 use crate::tool::call::{Call, Class, Said, Tool};
 use crate::tool::errors::board_words;
+use crate::tool::hooks::{self, Occasion};
 use crate::tool::place::Place;
 use crate::tool::{AgentContext, Assignment, HostCall};
 use crate::worktree::{self, Leftovers};
@@ -48,6 +50,17 @@ impl Tool for CompleteTask {
         let left = leftovers(context, &task)?;
         let verified = proof(call, &assignment, &task, &place.dir)?;
         let passed = verified.is_some();
+        let occasion = Occasion {
+            text: input.result.as_deref(),
+            ..Occasion::of(HookEvent::TaskCompleted)
+        };
+        hooks::run(context, &occasion, call.cancel)
+            .map_err(|why| format!("{id} is not completed: {why}"))?;
+        if call.cancel.is_cancelled() {
+            return Err(format!(
+                "{id} is not completed: the call was interrupted; it stays in progress"
+            ));
+        }
         let committed = commit(context, &assignment, left)?;
         // The board compares owner and version again: verifying may have taken long.
         let mut done = staged::lock_and(context, |board| {

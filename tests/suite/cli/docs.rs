@@ -64,6 +64,14 @@ fn the_examples_of_files_are_files_that_the_verbs_read() {
     }
     assert_eq!(team[0]["alive"], false);
 
+    let path = bed.home().join(".config/pitcrew/settings.json");
+    bed.put(&path, &example("settings"));
+    let config = bed.lead(&["config", "--json"]).expect_code(0);
+    assert_eq!(config.stderr, "");
+    let hooks = &config.json()["settings"]["hooks"];
+    let named = &parsed("hook")["event"];
+    assert_eq!(hooks[named.as_str().unwrap()][0], "./check-call.sh");
+
     let line = parsed("line");
     assert!(line["seq"].is_u64() && line["change"]["owner"]["new"].is_string());
 }

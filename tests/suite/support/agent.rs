@@ -63,6 +63,7 @@ impl Agent {
                 ..Confinement::default()
             },
             verify: verify.map(str::to_owned),
+            hooks: pitcrew::policy::Hooks::default(),
             lead_reviews_plans: false,
             lead_merges: true,
             workspace,

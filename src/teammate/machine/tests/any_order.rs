@@ -22,6 +22,7 @@ fn events() -> Vec<Event> {
         Event::TaskOver(Outcome::TakenAway),
         Event::Asked,
         Event::Boundary,
+        Event::Unopposed,
         Event::WaitOver,
         Event::PlanSettled,
         Event::Limit(true),

@@ -17,6 +17,7 @@ fn config(by_person: bool) -> Config {
         lead_grace: Duration::from_mins(1),
         shutdown: Duration::from_mins(2),
         permission_wait: Some(Duration::from_secs(5)),
+        idle_hooks: false,
     }
 }
 
@@ -91,6 +92,7 @@ fn short(effect: &Effect) -> String {
         | Effect::TakeMail
         | Effect::Claim
         | Effect::NextTurn
+        | Effect::ConsultIdle
         | Effect::RestAtBoundary
         | Effect::CloseAssignment
         | Effect::Acknowledge

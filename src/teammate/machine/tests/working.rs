@@ -1,6 +1,6 @@
 //! Rounds: what begins one, what its end leads to, what is waited for.
 
-use super::super::{Event, Found, Machine, Outcome, Timer, WaitKind};
+use super::super::{Config, Event, Found, Machine, Outcome, Timer, WaitKind};
 use super::{LED, MAIL, NOTHING, OFFER, Told, config, done, taken};
 
 #[test]
@@ -133,4 +133,22 @@ fn a_permission_is_waited_for_alone_and_not_for_ever() {
     told.on(Event::WaitBegan(WaitKind::Permission));
     told.expect(Event::WaitOver, &["no timer Answer"])
         .expect(Event::TimedOut(Timer::Answer), &[]);
+}
+
+#[test]
+fn hooks_are_asked_before_it_becomes_idle_and_their_word_makes_the_round_go_on() {
+    let mut told = Told(Machine::new(Config {
+        idle_hooks: true,
+        ..config(false)
+    }));
+    told.on(Event::Started(LED));
+    told.on(taken(true));
+    told.expect(done("hi"), &["result hi", "Look"])
+        .expect(Event::Found(NOTHING), &["ConsultIdle"])
+        .expect(Event::Boundary, &["TakeMail"])
+        .expect(taken(false), &["NextTurn"])
+        .expect(done("ho"), &["result ho", "Look"])
+        .expect(Event::Found(NOTHING), &["ConsultIdle"])
+        .expect(Event::Unopposed, &["Look"])
+        .expect(Event::Found(NOTHING), &["=Idle", "idle Done None"]);
 }
