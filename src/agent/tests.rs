@@ -116,7 +116,9 @@ fn context(workspace: &Workspace) -> AgentContext {
             workspace.clone(),
             Roster::new(workspace.clone(), Durability::Process),
         )),
-        policy: Policy::new(&RuleLists::default(), Mode::default()).unwrap(),
+        policy: Policy::new(&RuleLists::default(), Mode::default())
+            .unwrap()
+            .into(),
         grants: Mutex::default(),
         desk: Desk::default(),
         host: Box::new(NoLoop),

@@ -7,7 +7,7 @@ use super::exit::{Failure, Kind, Outcome};
 use super::place::Place;
 use super::{choice, front, log, shell, trust};
 use crate::clock;
-use crate::config::{self, Settings, Sources, env};
+use crate::config::{Settings, Sources, Standing, env};
 use crate::ids::{AgentName, SessionId};
 use crate::lead::{self, EndStatus, Resume, RunError, SessionOptions, SessionResult};
 use crate::policy::{Confinement, SandboxMode};
@@ -80,13 +80,13 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
     let resume = resume(args)?;
     let kind = FrontKind::of(args, place);
     let trusted = args.trust || (kind.is_terminal() && trust::ask(place)?);
-    let loaded = config::load_from(Sources {
+    let sources = Sources {
         workspace: &place.workspace,
         environment: &place.environment,
         flags: &flags(args),
         trust: trusted,
-    })
-    .map_err(Failure::usage)?;
+    };
+    let (standing, loaded) = Standing::load(sources, args.trust).map_err(Failure::usage)?;
     let mut settings = loaded.settings;
     let credentials = place.environment.credentials.clone();
     let model = choice::lead_model(&settings, &credentials)?;
@@ -100,6 +100,7 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
     warnings.extend(without_a_wall(&confinement));
     Ok(SessionOptions {
         workspace: place.workspace.clone(),
+        standing: Some(standing),
         credentials,
         model,
         teammate_model,

@@ -109,6 +109,11 @@ impl Environment {
     pub fn settings_dir(&self) -> Option<PathBuf> {
         self.config_home.as_ref().map(|home| home.join("pitcrew"))
     }
+
+    /// The person's own settings, there or not.
+    pub fn settings_file(&self) -> Option<PathBuf> {
+        self.settings_dir().map(|dir| dir.join("settings.json"))
+    }
 }
 
 impl std::fmt::Debug for Environment {

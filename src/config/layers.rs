@@ -8,7 +8,8 @@ use super::Settings;
 use super::env::Environment;
 use super::parse::{self, Parsed};
 use super::settings::{Limits, MemberSettings};
-use super::trust;
+use super::standing::Standing;
+use super::trust::Content;
 use crate::policy::{Mode, SandboxMode};
 use crate::store::read::{read_followed, read_plain};
 use crate::workspace::Workspace;
@@ -72,18 +73,26 @@ pub fn load(
 
 /// The same with all choices.
 pub fn load_from(sources: Sources<'_>) -> Result<Loaded, SettingsError> {
-    let mut loaded = Loaded::default();
-    if let Some(dir) = sources.environment.settings_dir() {
-        let path = dir.join("settings.json");
-        if let Some(text) = own_file(&path)? {
-            let Parsed { settings, warnings } = parse::parse(&text, &path)?;
-            loaded.warnings.extend(warnings);
-            loaded.add(&path.display().to_string(), settings);
-        }
+    let trust = sources.trust;
+    Standing::load(sources, trust).map(|(_, loaded)| loaded)
+}
+
+/// Lays the layers over each other: the person's own text, the workspace's, the environment, flags.
+pub(super) fn lay(
+    sources: Sources<'_>,
+    own: Option<&str>,
+    content: &Content,
+    trusted: bool,
+) -> Result<Loaded, SettingsError> {
+    let mut loaded = Loaded {
+        trusted,
+        ..Loaded::default()
+    };
+    if let (Some(text), Some(path)) = (own, sources.environment.settings_file()) {
+        let Parsed { settings, warnings } = parse::parse(text, &path)?;
+        loaded.warnings.extend(warnings);
+        loaded.add(&path.display().to_string(), settings);
     }
-    let content = trust::content(sources.workspace)?;
-    loaded.trusted =
-        sources.trust || trust::is_agreed(sources.environment, sources.workspace, &content)?;
     let path = sources.workspace.team_settings();
     if let Some(text) = &content.settings {
         let Parsed { settings, warnings } = parse::parse(text, &path)?;

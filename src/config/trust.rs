@@ -114,7 +114,7 @@ pub fn agree(
     atomic::replace(&path, &text, Durability::Power).map_err(failed)
 }
 
-fn record(environment: &Environment) -> Option<PathBuf> {
+pub(super) fn record(environment: &Environment) -> Option<PathBuf> {
     environment.settings_dir().map(|dir| dir.join("trust.json"))
 }
 

@@ -59,7 +59,9 @@ pub(super) fn context(workspace: &Workspace, agent: &str) -> AgentContext {
             workspace.clone(),
             Roster::new(workspace.clone(), Durability::Power),
         )),
-        policy: Policy::new(&RuleLists::default(), Mode::default()).unwrap(),
+        policy: Policy::new(&RuleLists::default(), Mode::default())
+            .unwrap()
+            .into(),
         grants: Mutex::default(),
         desk: Desk::default(),
         host: Box::new(NoLoop),

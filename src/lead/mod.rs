@@ -24,6 +24,7 @@ mod limits;
 mod log_end;
 mod mail;
 mod mind;
+mod new_settings;
 pub mod options;
 mod owed;
 mod owners;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::board::Entry;
-use crate::config::Settings;
+use crate::config::{Settings, Standing};
 use crate::ids::{AgentName, SessionId};
 use crate::model::{Credentials, ModelSpec};
 use crate::policy::Confinement;
@@ -34,6 +34,8 @@ pub struct SessionOptions {
     pub workspace: Workspace,
     /// Effective settings, flags included.
     pub settings: Settings,
+    /// Where they come from, to be looked at again when a file changes; `None`: they hold for the whole session.
+    pub standing: Option<Standing>,
     /// Handed to teammates through a pipe.
     pub credentials: Credentials,
     /// The lead's model.

@@ -243,6 +243,11 @@ impl Session {
             self.show_board_news();
             return Ok(());
         }
+        let settings = self.options.standing.as_ref();
+        if settings.is_some_and(|standing| standing.files().iter().any(|file| file == path)) {
+            self.look_at_settings();
+            return Ok(());
+        }
         let name = path.file_stem().and_then(|stem| stem.to_str());
         let Some(name) = name.map(str::to_owned) else {
             return Ok(());

@@ -21,8 +21,8 @@ use crate::agent::prompt::{self, SystemParts};
 use crate::agent::{Thinker, ThinkerParts};
 use crate::board::BoardError;
 use crate::clock::{self, Timestamp};
-use crate::config::Settings;
 use crate::config::settings::{MergeBy, PlanReview};
+use crate::config::{Settings, Standing};
 use crate::ids::{AgentName, SessionId};
 use crate::mailbox::{Message, Post};
 use crate::model::{self, Model};
@@ -124,7 +124,7 @@ fn keep_damaged_session(workspace: &Workspace) -> anyhow::Result<()> {
 }
 
 /// Headless, what would be asked is denied, unless the settings say how long to wait for an answer from elsewhere.
-fn settle_mode(options: &mut SessionOptions) {
+pub(super) fn settle_mode(options: &mut SessionOptions) {
     let waits = options.settings.permission_wait_secs.is_some();
     if options.goal.is_some() && !waits {
         let mode = &mut options.settings.permissions.mode;
@@ -251,6 +251,9 @@ fn build(
     let watcher = start_watcher(&options, &inlet);
     watcher.watch(&files.workspace.mailbox(&AgentName::lead()));
     watcher.watch(&files.workspace.journal());
+    for file in options.standing.iter().flat_map(Standing::files) {
+        watcher.watch(&file);
+    }
     let journal = JournalReader::at_end(files.workspace.journal());
     let mut proposals = super::proposals::Proposals::default();
     super::agreed::restore(&mut proposals, &talk.replay, &files.requests, &options);
@@ -328,7 +331,7 @@ fn build_mind(
         board: Arc::clone(&files.board),
         post: files.post.clone(),
         directory: Arc::clone(&files.directory) as Arc<dyn crate::mailbox::Directory>,
-        policy,
+        policy: policy.into(),
         grants: std::sync::Mutex::default(),
         desk: Desk::default(),
         host: Box::new(host),
@@ -390,6 +393,8 @@ impl Session {
         for warning in std::mem::take(&mut self.options.warnings) {
             self.say(warning);
         }
+        // Watched from now on; they may have changed since they were read.
+        self.look_at_settings();
         leases::begin(&self.mind.context);
         let waiting = std::mem::take(&mut self.mind.waiting);
         self.receive(waiting)?;

@@ -206,10 +206,10 @@ impl Mate {
         let Some(session) = Session::load(&self.workspace) else {
             return Ok(());
         };
-        let (limits, prices) = serde_json::from_value::<Settings>(session.settings).map_or_else(
-            |_| (self.settings.limits, self.settings.prices.clone()),
-            |settings| (settings.limits, settings.prices),
-        );
+        if let Ok(settings) = serde_json::from_value::<Settings>(session.settings) {
+            self.take_settings(&settings);
+        }
+        let (limits, prices) = (self.settings.limits, self.settings.prices.clone());
         let none = Spent::default();
         let spent = if limits::counts(&limits) {
             let id = session.id.to_string();
@@ -236,6 +236,22 @@ impl Mate {
             self.queue.push_back(Event::Limit(reached));
         }
         Ok(())
+    }
+
+    /// What of the session's settings can change while this process runs. Rules that cannot be read change nothing.
+    fn take_settings(&mut self, fresh: &Settings) {
+        let before = self.settings.clone();
+        self.settings.take_over(&before, fresh);
+        if self.settings == before {
+            return;
+        }
+        match self.settings.policy(&self.me) {
+            Ok(policy) => self.context.judge_by(policy),
+            Err(error) => {
+                tracing::warn!(%error, "changed settings are not taken over");
+                self.settings = before;
+            }
+        }
     }
 
     /// Whether the model's provider asked everybody to wait; told before a call could follow.

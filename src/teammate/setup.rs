@@ -149,7 +149,7 @@ impl Ground {
             board: Arc::new(board),
             post: Post::new(workspace.clone(), durability),
             directory: Arc::new(TeamDirectory::new(workspace.clone(), roster)),
-            policy,
+            policy: policy.into(),
             grants: Mutex::new(grants::of(&workspace, &options.name).allowed),
             desk: Desk::default(),
             host: Box::new(LoopHost(Mutex::new(inlet.clone()))),

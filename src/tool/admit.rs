@@ -114,7 +114,11 @@ fn judge(name: &str, input: &Value, call: &Call<'_>, scope: &Scope) -> Verdict {
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)
         .clone();
-    let policy = &call.context.policy;
+    let policy = call
+        .context
+        .policy
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let as_given = policy.judge(name, &given(input, call), scope, &grants);
     let Some(target) = &call.target else {
         return as_given;

@@ -104,7 +104,7 @@ impl Bench {
                 workspace.clone(),
                 Roster::new(workspace.clone(), durability),
             )),
-            policy: Policy::new(rules, mode).unwrap(),
+            policy: Policy::new(rules, mode).unwrap().into(),
             grants: Mutex::default(),
             desk: super::Desk::default(),
             host: Box::new(Shared(Arc::clone(&the_loop))),

@@ -35,8 +35,8 @@ pub struct AgentContext {
     pub post: Post,
     /// Who exists.
     pub directory: Arc<dyn Directory>,
-    /// Rules.
-    pub policy: Policy,
+    /// Rules; replaced by the loop when other settings come into force.
+    pub policy: std::sync::RwLock<Policy>,
     /// Rules allowed "always" for this agent; raised by the loop.
     pub grants: std::sync::Mutex<Vec<String>>,
     /// What the agent holds.
@@ -75,6 +75,16 @@ pub struct ToolBox {
     context: Arc<AgentContext>,
     catalog: Vec<Entry>,
     seen: Seen,
+}
+
+impl AgentContext {
+    /// From here on calls are judged by these rules.
+    pub fn judge_by(&self, policy: Policy) {
+        *self
+            .policy
+            .write()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = policy;
+    }
 }
 
 impl ToolBox {

@@ -68,6 +68,7 @@ fn options(place: &Place, project: &Project, yes: bool) -> SessionOptions {
     settings.model = Some(model.to_string());
     settings.teammate_model = Some(model.to_string());
     SessionOptions {
+        standing: None,
         workspace: Workspace::at(project.root().to_path_buf()),
         confinement: settings.confinement(environment),
         settings,

@@ -52,7 +52,9 @@ impl Agent {
             board: Arc::new(open_board(&workspace, durability, None).unwrap()),
             post: Post::new(workspace.clone(), durability),
             directory: Arc::new(TeamDirectory::new(workspace.clone(), roster)),
-            policy: Policy::new(&RuleLists::default(), Mode::Ask).unwrap(),
+            policy: Policy::new(&RuleLists::default(), Mode::Ask)
+                .unwrap()
+                .into(),
             grants: Mutex::default(),
             desk: Desk::default(),
             host: Box::new(Yes),

@@ -1,0 +1,72 @@
+//! Settings that change while the session goes on (SPEC §13): taken over, or told of and left.
+//!
+//! Teammates find them in `session.json` at their next look, and judge by them from there on.
+
+use super::session::Session;
+use super::start::settle_mode;
+use crate::config::{News, Settings};
+use crate::ids::AgentName;
+
+impl Session {
+    /// A settings file, or the record of what the person has agreed to, may have changed.
+    pub(super) fn look_at_settings(&mut self) {
+        let Some(standing) = &mut self.options.standing else {
+            return;
+        };
+        let News { lines, settled } = standing.look();
+        for line in lines {
+            tracing::warn!(line, "settings");
+            self.say(line);
+        }
+        if let Some((before, fresh)) = settled {
+            self.take_settings(&before, &fresh);
+        }
+    }
+
+    fn take_settings(&mut self, before: &Settings, fresh: &Settings) {
+        let last = self.options.settings.clone();
+        let later = self.options.settings.take_over(before, fresh);
+        settle_mode(&mut self.options);
+        let taken = self.options.settings != last;
+        if taken && let Err(why) = self.put_in_force() {
+            self.options.settings = last;
+            return self.say(format!(
+                "the changed settings: {why}; the last good ones stay in force"
+            ));
+        }
+        if taken {
+            self.say("the changed settings are in force");
+        }
+        if !later.is_empty() {
+            self.say(format!(
+                "from the next start of `lead` on hold the changes of: {}",
+                later.join(", ")
+            ));
+        }
+    }
+
+    fn put_in_force(&mut self) -> Result<(), String> {
+        let settings = &self.options.settings;
+        let mut models = [&self.options.model, &self.options.teammate_model].into_iter();
+        let unpriced = models.find(|model| settings.prices.of(&model.to_string()).is_none());
+        if let (Some(_), Some(model)) = (settings.limits.cost, unpriced) {
+            return Err(format!("a limit on cost, but {model} has no price"));
+        }
+        let policy = settings
+            .policy(&AgentName::lead())
+            .map_err(|error| error.to_string())?;
+        let record = serde_json::json!(settings);
+        let old = std::mem::replace(&mut self.record.settings, record);
+        let saved = self
+            .record
+            .save(&self.files.workspace, settings.durability());
+        if let Err(error) = saved {
+            self.record.settings = old;
+            return Err(error.to_string());
+        }
+        self.mind.context.judge_by(policy);
+        self.limit = None;
+        self.time_ended &= self.time_is_up();
+        Ok(())
+    }
+}
