@@ -59,9 +59,11 @@ impl Session {
         if record.kind == RequestKind::PlanApproval && record.target.is_lead() {
             return self.plan_for_model(&record);
         }
-        let path = self.files.workspace.request(&record.request_id);
-        self.watcher.watch(&path);
+        let id = record.request_id.clone();
+        self.watcher.watch(&self.files.workspace.request(&id));
         self.questions.push(record);
+        // First watched, then looked at: it may have been decided meanwhile.
+        self.on_request(&id);
     }
 
     /// The answer that needs no person, if there is one.

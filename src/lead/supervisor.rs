@@ -188,16 +188,19 @@ impl Session {
 
     /// Takes over a teammate that lives already.
     pub(super) fn adopt(&mut self, name: &AgentName) {
-        let Ok(Some(member)) = self.files.roster.get(name) else {
-            return;
-        };
         if !self.files.roster.is_alive(name) {
             return;
         }
+        // First watched, then looked at: it goes on meanwhile.
+        let record = self.files.workspace.member(name);
+        self.watcher.watch(&record);
+        let Ok(Some(member)) = self.files.roster.get(name) else {
+            self.watcher.unwatch(&record);
+            return;
+        };
         self.launcher.way_back.keep();
         let by_person = member.started_by.as_ref() == Some(&AgentName::user());
         let tie = if by_person { Tie::Person } else { Tie::Adopted };
-        self.watcher.watch(&self.files.workspace.member(name));
         self.fleet
             .insert(member.name.clone(), Unit::living(tie, member.status));
         let log_from = self.launcher.log_length(name);
