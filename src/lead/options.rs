@@ -110,6 +110,8 @@ pub struct SessionResult {
     pub signal: Option<Signal>,
     /// The lead's last text; may be empty.
     pub result: String,
+    /// Why the lead's last call brought nothing, if so.
+    pub failure: Option<String>,
     /// The board, in the order of offering.
     pub tasks: Vec<Entry>,
     /// All members, in the order of their start.

@@ -161,6 +161,7 @@ impl Session {
             status: headless::status(happened.map(|(_, status)| *status)),
             signal: leaving.and_then(|leaving| leaving.signal),
             result: self.mind.thinker.last_text().unwrap_or_default(),
+            failure: self.mind.failure.clone(),
             tasks: self.files.board.list()?,
             teammates: self.files.roster.list()?,
             prices: self.options.settings.prices.clone(),

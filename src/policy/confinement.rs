@@ -7,12 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Places with what nobody but the person may read, relative to the home directory.
-const SECRETS: [&str; 8] = [
+const SECRETS: [&str; 9] = [
     ".ssh",
     ".aws",
     ".gnupg",
     ".netrc",
     ".git-credentials",
+    ".config/git/credentials",
     ".docker",
     ".config/gh",
     ".config/pitcrew",

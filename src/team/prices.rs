@@ -43,11 +43,9 @@ impl Prices {
 
     /// What was spent, if every model of it has a price.
     pub fn cost(&self, spent: &Spent) -> Option<f64> {
-        spent
-            .models
-            .iter()
-            .map(|(model, usage)| Some(self.of(model)?.cost(*usage)))
-            .sum()
+        spent.models.iter().try_fold(0.0, |sum, (model, usage)| {
+            Some(sum + self.of(model)?.cost(*usage))
+        })
     }
 }
 

@@ -15,13 +15,23 @@ use crate::team::{Member, Session};
 pub fn object(place: &Place, result: &SessionResult) -> Value {
     json!({
         "status": result.status.as_str(),
-        "result": result.result,
+        "result": said(result),
         "tasks": tasks(&result.tasks),
         "teammates": teammates(place, &result.teammates),
         "usage": usage::json(&result.usage, &result.prices),
         "duration_ms": milliseconds(result.duration),
         "session": result.session,
     })
+}
+
+/// The lead's last text; without one, why there is none.
+fn said(result: &SessionResult) -> &str {
+    let why = result.failure.as_deref().unwrap_or_default();
+    if result.result.is_empty() {
+        why
+    } else {
+        &result.result
+    }
 }
 
 /// The same of a run that broke, with `why` as its result: as much as the files tell. `session` is null if there was none yet.

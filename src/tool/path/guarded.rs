@@ -8,12 +8,13 @@ use crate::tool::place::Place;
 use crate::workspace::RUNTIME_DIRS;
 
 /// Beneath the home directory: neither read nor written.
-const HIDDEN: [&str; 8] = [
+const HIDDEN: [&str; 9] = [
     ".ssh",
     ".aws",
     ".gnupg",
     ".netrc",
     ".git-credentials",
+    ".config/git/credentials",
     ".docker",
     ".config/gh",
     ".config/pitcrew",

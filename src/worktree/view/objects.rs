@@ -152,7 +152,8 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
 /// Makes one pack of all copies; its path.
 fn pack(place: &Place, fresh: &Fresh, copies: &Path) -> Result<PathBuf, GitError> {
     let git = place.git().with("GIT_OBJECT_DIRECTORY", copies);
-    let git = git.standing_in(copies);
+    // A repository may name its work tree, into which git would go before it takes the names below for what they are.
+    let git = git.with("GIT_WORK_TREE", copies).standing_in(copies);
     for name in &fresh.packs {
         git.run(&["index-pack", &format!("pack/{name}.pack")], CHECKOUT)?;
     }

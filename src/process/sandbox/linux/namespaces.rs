@@ -3,6 +3,7 @@
 use std::io;
 use std::net::UdpSocket;
 
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -22,7 +23,13 @@ pub(super) fn leave(network: bool) -> Result<(), Failed> {
     if !may {
         flags |= CloneFlags::CLONE_NEWUSER;
     }
-    unshare(flags).map_err(|error| Failed::at("namespaces of its own", error.into()))?;
+    unshare(flags).map_err(|error| match error {
+        Errno::ENOSPC => Failed::at(
+            "namespaces of its own (/proc/sys/user/max_*_namespaces allows no more)",
+            error.into(),
+        ),
+        other => Failed::at("namespaces of its own", other.into()),
+    })?;
     if !may {
         stay(user, group).map_err(|error| Failed::at("a user namespace", error))?;
     }

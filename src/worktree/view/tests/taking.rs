@@ -186,3 +186,20 @@ fn references_in_tables_are_refused_in_words() {
     assert!(why.contains("reftables"), "{why}");
     bed.settle().unwrap();
 }
+
+#[test]
+fn a_repository_that_names_its_work_tree_gets_no_file_of_ours_there() {
+    let bed = Bed::new();
+    let top = bed.workspace().root().to_path_buf();
+    bed.git(&["config", "core.worktree", top.to_str().unwrap()]);
+    let before = bed.git(&["status", "--porcelain"]);
+    bed.open();
+    let loose = bed.agent_commits("b");
+    bed.settle().unwrap();
+    assert_eq!(bed.tip(), loose);
+    let packed = bed.agent_commits("c");
+    bed.agent(&["repack", "-d", "-q"]);
+    bed.settle().unwrap();
+    assert_eq!(bed.tip(), packed);
+    assert_eq!(bed.git(&["status", "--porcelain"]), before);
+}
