@@ -44,10 +44,11 @@ impl Session {
     }
 
     fn try_release(&mut self, name: &AgentName, why: Released) -> Result<Option<Task>, BoardError> {
+        // Locked first: who was killed between its claim and the journal's line is found by whoever catches up there.
+        let mut board = self.files.board.lock(&AgentName::lead())?;
         let Some(task) = self.files.board.owned_by(name)? else {
             return Ok(None);
         };
-        let mut board = self.files.board.lock(&AgentName::lead())?;
         let holder = Some((name, task.work_version));
         let (task, _) = board.release(&task.id, holder, why, None)?;
         Ok(Some(task))

@@ -194,6 +194,21 @@ fn a_change_whose_maker_was_killed_is_told_by_the_next_one_to_lock() {
 }
 
 #[test]
+fn what_was_claimed_by_one_killed_in_mid_claim_is_found_under_the_lock() {
+    let root = tempfile::tempdir().unwrap();
+    let (maker, next) = (board(root.path()), board(root.path()));
+    create(&maker, &[new(1, &[])]);
+    assert_eq!(next.owned_by(&agent("alice")).unwrap(), None);
+    killed_in_mid_change(root.path(), 1);
+    replace(root.path(), 1, "\"completed\"", "\"in_progress\"");
+    replace(root.path(), 1, "\"owner\": null", "\"owner\": \"alice\"");
+    let locked = next.lock(&agent("lead")).unwrap();
+    let held = next.owned_by(&agent("alice")).unwrap();
+    assert_eq!(held.map(|task| task.id), Some(id(1)));
+    drop(locked);
+}
+
+#[test]
 fn whatever_is_derived_may_be_deleted_at_any_time() {
     for gone in [".journal.jsonl", ".lock", ".bell", "all"] {
         let root = tempfile::tempdir().unwrap();

@@ -180,11 +180,13 @@ fn put_in_order(place: &Place, name: &AgentName, stop: &Record) -> Result<Record
         }
     })?;
     let board = place.board_to_change()?;
+    // Locked first: it may have been killed between its claim and the journal's line.
+    let mut locked = board.lock(&AgentName::user())?;
     if let Some(task) = board.owned_by(name)? {
         let holder = Some((name, task.work_version));
-        let mut board = board.lock(&AgentName::user())?;
-        drop(board.release(&task.id, holder, Released::Orderly, None)?);
+        drop(locked.release(&task.id, holder, Released::Orderly, None)?);
     }
+    drop(locked);
     for record in place.requests().open_ones(None)? {
         let over = match record.kind {
             RequestKind::Permission if record.sender == *name => RequestStatus::Withdrawn,
