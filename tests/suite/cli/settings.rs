@@ -1,6 +1,6 @@
 //! Settings files, trust, and the environment.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::Bed;
 
@@ -170,5 +170,88 @@ fn every_key_is_shown_with_its_value_and_where_it_came_from() {
         ("/permissionWaitSecs", json!(null)),
     ] {
         assert_eq!(config["settings"].pointer(key), Some(&value), "{key}");
+    }
+}
+
+/// Every key with a value, and whether it holds though nobody has trusted the workspace.
+fn foreign() -> Vec<(&'static str, Value, bool)> {
+    let commands = json!(["true"]);
+    vec![
+        ("model", json!("ollama:x"), false),
+        ("teammateModel", json!("ollama:x"), false),
+        ("maxTeammates", json!(2), false),
+        ("maxAttempts", json!(2), false),
+        ("verify", json!("true"), false),
+        ("permissions/deny", json!(["bash(make *)"]), true),
+        ("permissions/ask", json!(["bash(ls *)"]), true),
+        ("permissions/allow", json!(["bash(rm *)"]), false),
+        ("permissions/mode", json!("bypass"), false),
+        ("teamAllowedPaths", json!([{"path": "/x/**"}]), false),
+        ("members/bob/role", json!("root"), false),
+        ("members/bob/model", json!("ollama:x"), false),
+        ("members/bob/allowedPaths", json!(["src/**"]), false),
+        ("members/bob/cannotEdit", json!(["docs/**"]), true),
+        ("members/bob/requirePlan", json!(true), true),
+        ("planReview", json!("lead"), false),
+        ("mergeBy", json!("lead"), false),
+        ("sandbox", json!("off"), false),
+        ("network", json!("deny"), true),
+        ("cacheDirs", json!(["/x"]), false),
+        ("sandboxSockets", json!(["/x"]), false),
+        ("env/pass", json!(["TOKEN"]), false),
+        ("hooks/UserPromptSubmit", commands.clone(), false),
+        ("hooks/PreToolUse", commands.clone(), false),
+        ("hooks/PostToolUse", commands.clone(), false),
+        ("hooks/Stop", commands.clone(), false),
+        ("hooks/TeammateIdle", commands.clone(), false),
+        ("hooks/TaskCompleted", commands, false),
+        ("durability", json!("process"), false),
+        ("limits/tokens", json!(9), true),
+        ("limits/turns", json!(9), true),
+        ("limits/seconds", json!(9), true),
+        ("limits/cost", json!(1.5), true),
+        ("prices", json!({"x": {"input": 1, "output": 1}}), false),
+        ("leadGraceSecs", json!(7), true),
+        ("shutdownSecs", json!(7), true),
+        ("stallSecs", json!(7), true),
+        ("permissionWaitSecs", json!(7), true),
+    ]
+}
+
+/// Paths of all values, an empty object being one.
+fn paths(value: &Value, path: &str, into: &mut Vec<String>) {
+    match value.as_object().filter(|map| !map.is_empty()) {
+        Some(map) => {
+            for (key, value) in map {
+                paths(value, &format!("{path}/{key}"), into);
+            }
+        }
+        None => into.push(path.trim_start_matches('/').to_owned()),
+    }
+}
+
+#[test]
+fn it_is_said_of_every_key_what_a_stranger_may_do_with_it() {
+    let table = foreign();
+    let mut given = json!({});
+    for (path, sample, _) in &table {
+        let at = path.split('/').fold(&mut given, |at, key| &mut at[key]);
+        at.clone_from(sample);
+    }
+    let bed = Bed::new();
+    bed.write(".team/team.json", &given.to_string());
+    let done = bed.lead(&["config", "--json"]).expect_code(0);
+    let config = done.json();
+    let mut there = Vec::new();
+    paths(&config["settings"], "", &mut there);
+    let mut listed: Vec<&str> = table.iter().map(|(path, _, _)| *path).collect();
+    there.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(there, listed, "every key has its line in the table");
+    for (path, sample, holds) in table {
+        let is = value(&config, &format!("/{path}"));
+        assert_eq!(is == sample, holds, "{path}: {is}");
+        let named = done.stderr.contains(&path.replace('/', "."));
+        assert!(holds || named, "{path} in {}", done.stderr);
     }
 }
