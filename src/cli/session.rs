@@ -86,12 +86,17 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
         flags: &flags(args),
         trust: trusted,
     };
-    let (standing, loaded) = Standing::load(sources, args.trust).map_err(Failure::usage)?;
-    let mut settings = loaded.settings;
+    let (standing, mut loaded) = Standing::load(sources, args.trust).map_err(Failure::usage)?;
     let credentials = place.environment.credentials.clone();
-    let model = choice::lead_model(&settings, &credentials)?;
-    let teammate_model = choice::teammate_model(&settings, &model)?;
-    choice::refuse_unpriced(&settings, &model, &teammate_model)?;
+    let model = choice::lead_model(&loaded.settings, &credentials)?;
+    let teammate_model = choice::teammate_model(&loaded.settings, &model)?;
+    if let Err(unpriced) = choice::refuse_unpriced(&loaded.settings, &model, &teammate_model) {
+        if !loaded.forgo_foreign_cost(&place.workspace) {
+            return Err(unpriced);
+        }
+        choice::refuse_unpriced(&loaded.settings, &model, &teammate_model)?;
+    }
+    let mut settings = loaded.settings;
     settings.model = Some(model.to_string());
     settings.teammate_model = Some(teammate_model.to_string());
     let root: &Path = place.workspace.root();

@@ -123,6 +123,26 @@ impl Loaded {
         });
     }
 
+    /// Takes out the limit on cost in force if a workspace that nobody has trusted has set it; whether it had. Where a model
+    /// has no price such a limit would stop the start.
+    pub fn forgo_foreign_cost(&mut self, workspace: &Workspace) -> bool {
+        let origin = workspace.team_settings().display().to_string();
+        let mut strongest = self.layers.iter_mut().rev();
+        let Some(layer) = strongest.find(|layer| layer.settings.limits.cost.is_some()) else {
+            return false;
+        };
+        if self.trusted || layer.origin != origin {
+            return false;
+        }
+        layer.settings.limits.cost = None;
+        let mut left = self.layers.iter().rev();
+        self.settings.limits.cost = left.find_map(|layer| layer.settings.limits.cost);
+        self.warnings.push(format!(
+            "{origin}: limits.cost is ignored; nobody has trusted this workspace, and not every model has a price; set \"prices\" in your own settings"
+        ));
+        true
+    }
+
     /// Takes out what is said of places on the person's machine, which no workspace can know.
     fn without_the_persons(&mut self, mut given: Settings, path: &Path) -> Settings {
         for (key, value) in [

@@ -255,3 +255,17 @@ fn it_is_said_of_every_key_what_a_stranger_may_do_with_it() {
         assert!(holds || named, "{path} in {}", done.stderr);
     }
 }
+
+#[test]
+fn a_strangers_limit_on_cost_stops_no_start_and_ones_own_does() {
+    let bed = Bed::new();
+    bed.write(".team/team.json", r#"{"limits": {"cost": 1.5}}"#);
+    let model = bed.script(&json!({"agents": {"lead": [{"text": "Hello."}]}}));
+    let args = ["-p", "go", "--model", &model];
+    let done = bed.lead(&args).expect_code(0);
+    let warned = |line: &str| line.contains("team.json: limits.cost is ignored");
+    assert!(done.stderr.lines().any(warned), "{}", done.stderr);
+    let own = bed.home().join(".config/pitcrew/settings.json");
+    bed.put(&own, r#"{"limits": {"cost": 2}}"#);
+    bed.lead(&args).expect_usage_error("has no price");
+}
