@@ -109,12 +109,17 @@ fn environment(context: &AgentContext, tmp: &Path) -> Vec<(OsString, OsString)> 
         ("GIT_EDITOR", "false".into()),
         ("GIT_SEQUENCE_EDITOR", "false".into()),
         ("GIT_TERMINAL_PROMPT", "0".into()),
-        // A signature needs the person's key, which is hidden, or the person.
-        ("GIT_CONFIG_COUNT", "2".into()),
+        // A signature needs the person's key, which is hidden, or the person; what tidies up in the background ends with the
+        // call, half done.
+        ("GIT_CONFIG_COUNT", "4".into()),
         ("GIT_CONFIG_KEY_0", "commit.gpgsign".into()),
         ("GIT_CONFIG_VALUE_0", "false".into()),
         ("GIT_CONFIG_KEY_1", "tag.gpgsign".into()),
         ("GIT_CONFIG_VALUE_1", "false".into()),
+        ("GIT_CONFIG_KEY_2", "gc.auto".into()),
+        ("GIT_CONFIG_VALUE_2", "0".into()),
+        ("GIT_CONFIG_KEY_3", "maintenance.auto".into()),
+        ("GIT_CONFIG_VALUE_3", "false".into()),
         ("TMPDIR", tmp.into()),
         ("PITCREW_AGENT", whose),
     ];
