@@ -254,9 +254,13 @@ mod tests {
 
     #[test]
     fn the_time_limit_ends_the_group_and_keeps_what_there_was() {
-        let done = sh("echo start; trap '' TERM; sleep 300", b"", 100, 200);
-        assert!(done.status.is_none());
-        assert_eq!(done.stdout, b"start\n");
+        // A machine that is busy may not come to the first word in so short a time.
+        let kept = [200, 2000, 20_000].into_iter().any(|limit| {
+            let done = sh("echo start; trap '' TERM; sleep 300", b"", 100, limit);
+            assert!(done.status.is_none());
+            done.stdout == b"start\n"
+        });
+        assert!(kept);
     }
 
     #[test]
