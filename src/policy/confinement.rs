@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Places with what nobody but the person may read, relative to the home directory.
-const SECRETS: [&str; 9] = [
+/// Places with what nobody but the person may read, relative to the home directory: closed to commands and file tools alike.
+pub const SECRETS: [&str; 9] = [
     ".ssh",
     ".aws",
     ".gnupg",

@@ -4,21 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::Access;
+use crate::policy::confinement::SECRETS;
 use crate::tool::place::Place;
 use crate::workspace::RUNTIME_DIRS;
-
-/// Beneath the home directory: neither read nor written.
-const HIDDEN: [&str; 9] = [
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".netrc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".docker",
-    ".config/gh",
-    ".config/pitcrew",
-];
 
 /// Sockets, processes and devices: neither read nor written.
 const SYSTEM: [&str; 4] = ["/run", "/proc", "/dev", "/sys"];
@@ -41,7 +29,7 @@ pub(crate) fn refusal(real: &Path, access: Access, place: &Place) -> Option<Stri
 fn hidden(real: &Path, place: &Place) -> Option<String> {
     let closed = |dir: &Path| real.starts_with(dir) && !place.dir.starts_with(dir);
     let home = place.home.as_deref();
-    let secret = home.and_then(|home| HIDDEN.iter().find(|name| closed(&home.join(name))));
+    let secret = home.and_then(|home| SECRETS.iter().find(|name| closed(&home.join(name))));
     if let Some(name) = secret {
         return Some(format!("~/{name}"));
     }

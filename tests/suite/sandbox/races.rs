@@ -31,7 +31,7 @@ fn parents_exchanged_during_the_setup_open_nothing() {
     let top = cell.at("work").parent().unwrap().to_path_buf();
     // What stands in place of the workspace: the same names, nothing protected, and a way back to the true ones.
     let evil = format!(
-        "mkdir -p /tmp/evil/work/.tasks /tmp/evil/home /tmp/evil/outside; \
+        "mkdir -p /tmp/evil; (cd /tmp/evil && mkdir -p work/.tasks home outside); \
          exec python3 /tmp/exchange.py {} /tmp/evil",
         top.display()
     );
@@ -45,9 +45,9 @@ fn parents_exchanged_during_the_setup_open_nothing() {
             cell.at("tmp/exchanging").exists().then_some(())
         });
         let write = format!(
-            "for f in .tasks/task {0}/work/.tasks/task $OLDPWD/.tasks/task; do echo false > $f; echo x > $f.new; done 2>/dev/null; \
+            "for f in .tasks/task {0}/.tasks/task $OLDPWD/.tasks/task; do echo false > $f; echo x > $f.new; done 2>/dev/null; \
              echo x > made || echo read-only",
-            top.display()
+            cell.at("work").display()
         );
         for _ in 0..TIMES {
             let mut shell = cell.call(&write);
