@@ -288,9 +288,7 @@ fn an_interrupt_ends_one_that_hangs() {
     let model = bed.script(&with_ann(vec![completes()]));
     let mut lead = bed.start_lead(&["--yes", "--model", &model]);
     lead.line("go");
-    wait_until("the hook runs", DEADLINE, || {
-        bed.root().join("begun").exists().then_some(())
-    });
+    bed.wait_for("begun");
     lead.line("/team interrupt ann");
     wait_until("the call is cut", DEADLINE, || {
         anns_transcript(&bed)

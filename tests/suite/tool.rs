@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::support::agent::Agent;
 use crate::support::facts::now;
-use crate::support::{Bed, DEADLINE, wait_until};
+use crate::support::{Bed, DEADLINE};
 
 #[test]
 fn a_task_with_a_worktree_is_done_there_and_nowhere_else() {
@@ -281,9 +281,7 @@ fn completing(bed: &Bed, act: impl FnOnce(&TaskId, &Arc<Cancel>)) -> Result<Stri
             let input = json!({"task_id": id});
             alice.toolbox.run("complete_task", &input, &cancel)
         });
-        wait_until("verify runs", DEADLINE, || {
-            bed.root().join("begun").exists().then_some(())
-        });
+        bed.wait_for("begun");
         act(&id.parse().unwrap(), &cancel);
         let outcome = call.join().unwrap();
         if outcome.is_error {

@@ -99,12 +99,7 @@ fn what_a_team_did_is_told_and_taken_back() {
 
 /// A lead whose ann has changed a file of the person's and waits within her command.
 fn at_work(bed: &Bed) -> Running {
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        tasks(1),
-        turn(vec![spawn("ann", Some("t1"))]),
-        json!({"text": "ann is at work."}),
-    ];
+    let lead = ann_with_a_task();
     let command = "echo changed > notes.md; touch begun; until [ -e go ]; do sleep 0.02; done";
     let ann = vec![
         turn(vec![
@@ -116,9 +111,7 @@ fn at_work(bed: &Bed) -> Running {
     let model = bed.script(&script_of(lead, ann));
     let mut lead = bed.start_lead(&["--yes", "--model", &model]);
     lead.line("go");
-    wait_until("ann is at work", DEADLINE, || {
-        bed.root().join("begun").exists().then_some(())
-    });
+    bed.wait_for("begun");
     lead
 }
 

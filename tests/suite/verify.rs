@@ -67,9 +67,7 @@ fn verifying() -> (Bed, crate::support::Running) {
     bed.write(".team/team.json", r#"{"shutdownSecs": 1}"#);
     let mut lead = bed.start_lead(&["--yes", "--model", &model]);
     lead.line("go");
-    wait_until("verify has begun", DEADLINE, || {
-        bed.root().join("begun").exists().then_some(())
-    });
+    bed.wait_for("begun");
     (bed, lead)
 }
 
@@ -93,9 +91,7 @@ fn an_interrupt_cuts_it_and_says_nothing_of_the_work() {
 fn a_shutdown_cuts_it_and_gives_the_task_back() {
     let (bed, mut lead) = verifying();
     lead.line("/team stop ann");
-    wait_until("ann has stopped", DEADLINE, || {
-        (member(&bed, "ann")["status"] == "stopped").then_some(())
-    });
+    wait_for_status(&bed, "ann", "stopped");
     let task = bed.tasks().pop().unwrap();
     assert_eq!(
         (&task["status"], &task["owner"]),

@@ -17,9 +17,7 @@ fn sleeps() -> Value {
 }
 
 fn wait_until_in_tool(bed: &Bed) {
-    wait_until("the tool runs", DEADLINE, || {
-        bed.root().join("in").exists().then_some(())
-    });
+    bed.wait_for("in");
 }
 
 #[test]
@@ -129,9 +127,7 @@ fn without_a_lead_one_that_is_asked_stops() {
     let bed = Bed::git();
     let model = bed.script(&json!({"agents": {"*": []}}));
     let zoe = bed.start_teammate(&["--name", "zoe", "--model", &model]);
-    wait_until("zoe waits", DEADLINE, || {
-        (member(&bed, "zoe")["status"] == "idle").then_some(())
-    });
+    wait_for_status(&bed, "zoe", "idle");
     drop(bed.lead(&["team", "stop", "zoe"]).expect_code(0));
     drop(zoe.wait(DEADLINE).expect_code(0));
     assert_eq!(stop_of_ann(&bed)["status"], "completed");

@@ -29,18 +29,11 @@ fn a_second_lead_is_refused_and_names_the_first() {
 fn a_signal_ends_the_whole_team() {
     for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
         let bed = Bed::git();
-        let lead = vec![
-            turn(vec![proposal(&["ann"])]),
-            tasks(1),
-            turn(vec![spawn("ann", Some("t1"))]),
-            json!({"text": "started"}),
-        ];
+        let lead = ann_with_a_task();
         let works = vec![json!({"text": "slow", "delay_ms": 600_000})];
         let model = bed.script(&script_of(lead, works));
         let running = bed.start_lead(&goal(&model, &["--yes"]));
-        wait_until("ann works", DEADLINE, || {
-            (member(&bed, "ann")["status"] == "working").then_some(())
-        });
+        wait_for_status(&bed, "ann", "working");
         running.signal(signal);
         wait_until("it leaves", DEADLINE, || {
             (bed.json(".team/state/session.json")?["status"] == "leaving").then_some(())

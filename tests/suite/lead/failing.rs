@@ -117,12 +117,7 @@ fn a_start_for_a_task_that_was_taken_meanwhile_says_by_whom_and_what_to_do() {
 #[test]
 fn a_teammate_that_keeps_dying_is_given_up() {
     let bed = Bed::git();
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        tasks(1),
-        turn(vec![spawn("ann", Some("t1"))]),
-        json!({"text": "started"}),
-    ];
+    let lead = ann_with_a_task();
     let always = (0..40).map(|_| {
         turn(vec![tool(
             "bash",
@@ -155,26 +150,17 @@ fn a_teammate_that_keeps_dying_is_given_up() {
 #[test]
 fn a_lead_that_was_killed_leaves_nothing_in_progress_for_the_dead() {
     let bed = Bed::git();
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        tasks(1),
-        turn(vec![spawn("ann", Some("t1"))]),
-        json!({"text": "started"}),
-    ];
+    let lead = ann_with_a_task();
     let works = vec![json!({"text": "slow", "delay_ms": 600_000})];
     let model = bed.script(&script_of(lead, works));
     let mut running = bed.start_lead(&goal(&model, &["--yes"]));
-    wait_until("ann works", DEADLINE, || {
-        (member(&bed, "ann")["status"] == "working").then_some(())
-    });
+    wait_for_status(&bed, "ann", "working");
     running.signal(Signal::SIGKILL);
     wait_until("the lead is gone", DEADLINE, || running.has_ended());
     for (pid, _) in processes_in(&bed.root()) {
         send(pid, Signal::SIGKILL);
     }
-    wait_until("ann is gone", DEADLINE, || {
-        alive(&bed).is_empty().then_some(())
-    });
+    wait_until_all_are_gone(&bed);
     assert_eq!(statuses(&bed), ["in_progress"]);
     let script = script_of(
         vec![json!({"when": "ann", "text": "I see what was left."})],
@@ -212,9 +198,7 @@ fn a_lost_teammate_is_adopted_by_the_next_lead() {
     };
     let model = bed.script(&script_of(lead, ann));
     let mut running = bed.start_lead(&goal(&model, &["--yes"]));
-    wait_until("ann works", DEADLINE, || {
-        (member(&bed, "ann")["status"] == "working").then_some(())
-    });
+    wait_for_status(&bed, "ann", "working");
     running.signal(Signal::SIGKILL);
     wait_until("the lead is gone", DEADLINE, || running.has_ended());
     let next = bed.outside("next.json");
@@ -252,17 +236,13 @@ fn a_lost_teammate_goes_on_with_its_conversation_under_the_next_lead() {
     let script = json!({"agents": {"lead": lead, "ann": ann}});
     let model = bed.script(&script);
     let mut running = bed.start_lead(&goal(&model, &["--yes"]));
-    wait_until("ann is in her tool", DEADLINE, || {
-        bed.root().join("again").exists().then_some(())
-    });
+    bed.wait_for("again");
     running.signal(Signal::SIGKILL);
     wait_until("the lead is gone", DEADLINE, || running.has_ended());
     for (pid, _) in processes_in(&bed.root()) {
         send(pid, Signal::SIGKILL);
     }
-    wait_until("ann is gone", DEADLINE, || {
-        alive(&bed).is_empty().then_some(())
-    });
+    wait_until_all_are_gone(&bed);
     // ann's own model is the one it had.
     let next = bed.outside("next.json");
     let lead = script_of(vec![json!({"text": "On we go."})], vec![]);

@@ -79,9 +79,7 @@ fn a_teammate_at_work_judges_by_new_rules_from_its_next_turn_on() {
         json!({"text": "tried."}),
     ];
     let lead = session(&bed, &replies, 9);
-    wait_until("ann is in her tool", DEADLINE, || {
-        bed.root().join("in").exists().then_some(())
-    });
+    bed.wait_for("in");
     own(&bed, &deny("bash(touch after)"));
     lead.wait_for(IN_FORCE, DEADLINE);
     bed.write("go", "");

@@ -197,9 +197,7 @@ fn the_person_speaks_to_a_teammate_runs_commands_and_ends_processes() {
     lead.line("go");
     lead.wait_for("ann", DEADLINE);
     lead.line("y");
-    wait_until("ann is in her tool", DEADLINE, || {
-        bed.root().join("in").exists().then_some(())
-    });
+    bed.wait_for("in");
     lead.wait_for("ann is at work.", DEADLINE);
     lead.line("!echo shell-$((40+2))");
     lead.wait_for("shell-42", DEADLINE);
@@ -209,9 +207,7 @@ fn the_person_speaks_to_a_teammate_runs_commands_and_ends_processes() {
     lead.line("/team interrupt ann");
     lead.wait_for("I heard you.", DEADLINE);
     lead.line("/team kill ann");
-    wait_until("ann has ended", DEADLINE, || {
-        alive(&bed).is_empty().then_some(())
-    });
+    wait_until_all_are_gone(&bed);
     lead.line("/exit");
     drop(lead.wait(RUN).expect_code(1));
     assert_eq!(statuses(&bed), ["pending"]);

@@ -26,12 +26,7 @@ fn ann() -> Vec<Value> {
 }
 
 fn model(bed: &Bed, more: Vec<Value>) -> String {
-    let mut lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        tasks(1),
-        turn(vec![spawn("ann", Some("t1"))]),
-        json!({"text": "ann is at work."}),
-    ];
+    let mut lead = ann_with_a_task();
     lead.extend(more);
     bed.write("x", "");
     bed.script(&json!({"agents": {"lead": lead, "ann": ann()}}))

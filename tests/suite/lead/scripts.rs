@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Bed, Done};
+use crate::support::{Bed, DEADLINE, Done, wait_until};
 
 /// How long a whole run may take; generous, since many tests run side by side.
 pub(crate) const RUN: Duration = Duration::from_mins(3);
@@ -56,6 +56,30 @@ pub(crate) fn tasks(count: usize) -> Value {
         })
         .collect();
     turn(made)
+}
+
+/// The replies of a lead that proposes ann, makes one task, and starts her with it.
+pub(crate) fn ann_with_a_task() -> Vec<Value> {
+    vec![
+        turn(vec![proposal(&["ann"])]),
+        tasks(1),
+        turn(vec![spawn("ann", Some("t1"))]),
+        json!({"text": "ann is at work."}),
+    ]
+}
+
+/// The same, with a task that has that worktree.
+pub(crate) fn ann_in_worktree(worktree: &str) -> Vec<Value> {
+    let make = named(
+        "create_task",
+        json!({"subject": "Docs", "worktree": worktree}),
+        "t",
+    );
+    vec![
+        turn(vec![proposal(&["ann"])]),
+        turn(vec![make, spawn("ann", Some("t"))]),
+        json!({"text": "ann is at work."}),
+    ]
 }
 
 /// What a teammate does with each of `count` tasks: a file, done, a word.
@@ -106,6 +130,20 @@ pub(crate) fn alive(bed: &Bed) -> Vec<Value> {
         .into_iter()
         .filter(|member| member["alive"] == json!(true))
         .collect()
+}
+
+#[track_caller]
+pub(crate) fn wait_for_status(bed: &Bed, name: &str, status: &str) {
+    wait_until(&format!("{name} is {status}"), DEADLINE, || {
+        (member(bed, name)["status"] == status).then_some(())
+    });
+}
+
+#[track_caller]
+pub(crate) fn wait_until_all_are_gone(bed: &Bed) {
+    wait_until("no teammate is alive", DEADLINE, || {
+        alive(bed).is_empty().then_some(())
+    });
 }
 
 pub(crate) fn script_of(lead: Vec<Value>, others: Vec<Value>) -> Value {

@@ -34,9 +34,7 @@ fn at_the_gate(bed: &Bed) -> (Running, PathBuf) {
     let mut command = bed.command(&program);
     command.args(args);
     let running = Running::start(&mut command);
-    wait_until("the lead is at the gate", DEADLINE, || {
-        bed.root().join("ready").exists().then_some(())
-    });
+    bed.wait_for("ready");
     (running, program)
 }
 

@@ -142,12 +142,7 @@ fn a_task_whose_plan_nobody_can_approve_is_offered_to_nobody_in_that_run() {
 fn a_teammate_that_hangs_in_its_call_ends_with_the_time() {
     let bed = Bed::git();
     bed.write(".team/team.json", r#"{"shutdownSecs": 2}"#);
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        tasks(1),
-        turn(vec![spawn("ann", Some("t1"))]),
-        json!({"text": "started"}),
-    ];
+    let lead = ann_with_a_task();
     let hangs = vec![json!({"text": "never", "delay_ms": 600_000})];
     let done = run(&bed, &script_of(lead, hangs), &["--yes", "--max-time", "2"]);
     assert_eq!(done.expect_code(3).json()["status"], "limit");

@@ -24,12 +24,7 @@ fn settings(bed: &Bed, settings: &Value) {
 
 /// A lead that starts `ann` with its first task.
 fn leads_ann() -> Vec<Value> {
-    vec![
-        turn(vec![proposal(&["ann"])]),
-        tasks(1),
-        turn(vec![spawn("ann", Some("t1"))]),
-        json!({"text": "started"}),
-    ]
+    ann_with_a_task()
 }
 
 #[test]
@@ -140,9 +135,7 @@ fn what_a_person_started_gives_back_when_killed_is_there_at_once_and_it_is_not_s
     });
     lead.line("/exit");
     drop(lead.wait(RUN));
-    wait_until("yan waits", DEADLINE, || {
-        (member(&bed, "yan")["status"] == "idle").then_some(())
-    });
+    wait_for_status(&bed, "yan", "idle");
     yan.signal(Signal::SIGTERM);
     drop(yan.wait(DEADLINE).expect_code(143));
     bed.assert_no_process_left();
@@ -193,9 +186,7 @@ fn a_model_that_hangs_is_told_of_once_and_shown_and_a_long_tool_is_not() {
     let model = bed.script(&script_of(leads_ann(), vec![long, hangs]));
     let mut lead = bed.start_lead(&["--model", &model, "--yes"]);
     lead.line("go");
-    wait_until("ann is in her tool", DEADLINE, || {
-        bed.root().join("in").exists().then_some(())
-    });
+    bed.wait_for("in");
     // A machine that stands still for a second may have made it true before the tool ran.
     let told = |lead: &Running| lead.stdout().matches("without a sign").count();
     let before = told(&lead);
@@ -241,9 +232,7 @@ fn nobody_is_left_after_the_grace_of_a_killed_lead() {
         std::fs::remove_file(bed.root().join("in")).ok();
         let model = bed.script(&script_of(leads_ann(), vec![ann]));
         let lead = bed.start_lead(&goal(&model, &["--yes"]));
-        wait_until("ann works", DEADLINE, || {
-            (member(&bed, "ann")["status"] == "working").then_some(())
-        });
+        wait_for_status(&bed, "ann", "working");
         lead.signal(Signal::SIGKILL);
         drop(lead.wait(RUN));
         wait_until("nobody is left", BACK, || {

@@ -11,12 +11,7 @@ use crate::support::{Bed, DEADLINE, Running, wait_until};
 pub(super) fn session(bed: &Bed, replies: &[Value], secs: u64) -> Running {
     let settings = json!({"shutdownSecs": secs});
     bed.write(".team/team.json", &settings.to_string());
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        tasks(1),
-        turn(vec![spawn("ann", Some("t1"))]),
-        json!({"text": "ann is at work."}),
-    ];
+    let lead = ann_with_a_task();
     let model = bed.script(&json!({"agents": {"lead": lead, "ann": replies}}));
     let mut lead = bed.start_lead(&["--model", &model, "--yes"]);
     lead.line("go");
@@ -51,9 +46,7 @@ fn one_that_was_stopped_is_told_of_and_killed_by_the_persons_word() {
         json!({"command": "touch in; sleep 600"}),
     )]);
     let mut lead = session(&bed, &[sleeps], 2);
-    wait_until("ann is in her tool", DEADLINE, || {
-        bed.root().join("in").exists().then_some(())
-    });
+    bed.wait_for("in");
     let pid = u32::try_from(member(&bed, "ann")["pid"].as_u64().unwrap()).unwrap();
     send(pid, Signal::SIGSTOP);
     lead.line("/team stop ann");
@@ -78,13 +71,9 @@ fn one_that_hangs_in_its_model_call_and_in_its_wrap_up_ends_in_time() {
     let bed = Bed::git();
     let hangs = || json!({"text": "never", "delay_ms": 600_000});
     let mut lead = session(&bed, &[hangs(), hangs(), hangs()], 6);
-    wait_until("ann is in her call", DEADLINE, || {
-        (member(&bed, "ann")["status"] == "working").then_some(())
-    });
+    wait_for_status(&bed, "ann", "working");
     lead.line("/team stop ann");
-    wait_until("ann is gone", DEADLINE, || {
-        alive(&bed).is_empty().then_some(())
-    });
+    wait_until_all_are_gone(&bed);
     lead.wait_for("ann → lead result (farewell)", DEADLINE);
     wait_until("the request is closed", DEADLINE, || {
         (stop_of_ann(&bed)["status"] == "failed").then_some(())
@@ -102,13 +91,9 @@ fn one_in_a_tool_that_ignores_everything_says_its_farewell_in_time() {
         json!({"text": "It would not end."}),
     ];
     let mut lead = session(&bed, &replies, 2);
-    wait_until("ann is in her tool", DEADLINE, || {
-        bed.root().join("in").exists().then_some(())
-    });
+    bed.wait_for("in");
     lead.line("/team stop ann");
-    wait_until("ann is gone", DEADLINE, || {
-        alive(&bed).is_empty().then_some(())
-    });
+    wait_until_all_are_gone(&bed);
     let record = stop_of_ann(&bed);
     let ended = record["status"] == "completed" || record["status"] == "failed";
     assert!(ended, "{record:#}");

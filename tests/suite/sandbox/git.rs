@@ -7,10 +7,10 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::user::again_as_user;
-use crate::lead::scripts::{RUN, goal, member, named, proposal, script_of, spawn, tool, turn};
+use crate::lead::scripts::{RUN, ann_in_worktree, goal, member, script_of, tool, turn};
 use crate::support::agent::Agent;
 use crate::support::facts::send;
-use crate::support::{Bed, DEADLINE, Running, wait_until};
+use crate::support::{Bed, Running};
 
 /// A bed with a branch `other`, a stash of the person's, a tag and worktrees `w` of alice and `v` of bob.
 struct Team {
@@ -248,16 +248,7 @@ fn work_that_is_not_taken_over_is_told_and_taken_over_once_it_is_whole() {
 
 /// ann is in the middle of a call in which she has committed.
 fn with_a_commit_in_mid_call(bed: &Bed) -> Running {
-    let make = named(
-        "create_task",
-        json!({"subject": "Config", "worktree": "w"}),
-        "t",
-    );
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        turn(vec![make, spawn("ann", Some("t"))]),
-        json!({"text": "Started."}),
-    ];
+    let lead = ann_in_worktree("w");
     let bash = |command: &str| tool("bash", json!({ "command": command }));
     let others: Vec<Value> = vec![
         turn(vec![bash(
@@ -271,9 +262,7 @@ fn with_a_commit_in_mid_call(bed: &Bed) -> Running {
     ];
     let model = bed.script(&script_of(lead, others));
     let running = bed.start_lead(&goal(&model, &["--yes"]));
-    wait_until("ann has committed", DEADLINE, || {
-        bed.root().join(".worktrees/w/begun").exists().then_some(())
-    });
+    bed.wait_for(".worktrees/w/begun");
     running
 }
 

@@ -120,6 +120,15 @@ impl Bed {
             .unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
+    /// Waits until something is there below the workspace's root.
+    #[track_caller]
+    pub fn wait_for(&self, name: &str) {
+        let path = self.root().join(name);
+        wait_until(&format!("{name} is there"), DEADLINE, || {
+            path.exists().then_some(())
+        });
+    }
+
     /// A JSON file below the workspace's root; `None` if it is missing or not JSON (yet).
     pub fn json(&self, name: &str) -> Option<Value> {
         serde_json::from_str(&std::fs::read_to_string(self.root().join(name)).ok()?).ok()

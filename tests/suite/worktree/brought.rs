@@ -7,18 +7,11 @@ use crate::support::{Bed, Done};
 
 /// ann adds `docs.md` in worktree `w` and commits it; then the lead calls `merge_worktree`.
 fn run_it(bed: &Bed) -> (Done, Vec<Value>) {
-    let make = named(
-        "create_task",
-        json!({"subject": "Docs", "worktree": "w"}),
-        "t",
-    );
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        turn(vec![make, spawn("ann", Some("t"))]),
-        json!({"text": "Started."}),
+    let mut lead = ann_in_worktree("w");
+    lead.extend([
         json!({"when": "1 commit ahead", "tools": [tool("merge_worktree", json!({"name": "w"}))]}),
         json!({"text": "Brought in."}),
-    ];
+    ]);
     let work = tool(
         "bash",
         json!({"command": "echo docs > docs.md; git add -A; git commit -q -m 'add docs'"}),

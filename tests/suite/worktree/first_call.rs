@@ -80,11 +80,7 @@ fn claimed_by_itself_when_it_waits_idle() {
 #[test]
 fn given_as_its_first_task() {
     let bed = Bed::git();
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        turn(vec![with_worktree(), spawn("ann", Some("t"))]),
-        json!({"text": "Started."}),
-    ];
+    let lead = ann_in_worktree("w");
     let others = ann(vec![turn(vec![bash(NOTE)])]);
     drop(run(&bed, &script_of(lead, others), &["--yes"]).expect_code(0));
     assert_done_there(&bed);
@@ -93,11 +89,7 @@ fn given_as_its_first_task() {
 #[test]
 fn taken_up_again_after_it_was_killed() {
     let bed = Bed::git();
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        turn(vec![with_worktree(), spawn("ann", Some("t"))]),
-        json!({"text": "Started."}),
-    ];
+    let lead = ann_in_worktree("w");
     let others = ann(vec![
         turn(vec![bash("touch begun; sleep 300")]),
         turn(vec![bash(NOTE)]),

@@ -15,16 +15,7 @@ fn listed(bed: &Bed) -> Value {
 #[test]
 fn it_is_in_use_until_the_round_ends() {
     let bed = Bed::git();
-    let make = named(
-        "create_task",
-        json!({"subject": "Docs", "worktree": "w"}),
-        "t",
-    );
-    let lead = vec![
-        turn(vec![proposal(&["ann"])]),
-        turn(vec![make, spawn("ann", Some("t"))]),
-        json!({"text": "Started."}),
-    ];
+    let lead = ann_in_worktree("w");
     let bash = |command: &str| tool("bash", json!({ "command": command }));
     let wait_for = |name: &str| bash(&format!("while [ ! -e {name} ]; do sleep 0.02; done"));
     let others = vec![

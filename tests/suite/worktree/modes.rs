@@ -72,12 +72,7 @@ fn a_checkout_and_a_merge_have_the_persons_modes() {
 #[test]
 fn what_a_teammate_makes_and_undo_puts_back_has_the_persons_modes() {
     let bed = bed();
-    let members = vec![
-        turn(vec![proposal(&["ann"])]),
-        tasks(1),
-        turn(vec![spawn("ann", Some("t1"))]),
-        json!({"text": "ann is at work."}),
-    ];
+    let members = ann_with_a_task();
     let change = "umask > mask; echo changed > README.md; echo true > dir/run.sh; echo > file";
     let ann = vec![
         turn(vec![
