@@ -119,13 +119,32 @@ fn without_repetition(chain: Vec<String>) -> Vec<String> {
 /// Prints the error, if it is one, and gives the process its code. The only place that does either.
 pub fn finish(outcome: Outcome) -> ExitCode {
     let kind = match outcome {
-        Ok(kind) => kind,
-        Err(failure) => {
-            shell::err_line(&error_line(&failure.text));
-            failure.kind
-        }
+        Ok(kind) => match shell::unwritten() {
+            Some(why) => tell(&unprinted(kind, why)),
+            None => kind,
+        },
+        Err(failure) => tell(&failure),
     };
     ExitCode::from(kind.code())
+}
+
+fn tell(failure: &Failure) -> Kind {
+    shell::err_line(&error_line(&failure.text));
+    failure.kind
+}
+
+/// What was done and could not be told of: success is one that somebody has read.
+fn unprinted(kind: Kind, why: &str) -> Failure {
+    Failure {
+        kind: match kind {
+            Kind::Completed => Kind::Failed,
+            other => other,
+        },
+        text: format!(
+            "standard output could not be written; {why}; what was to be changed is changed, only the answer is lost: send it \
+             elsewhere or make room"
+        ),
+    }
 }
 
 fn error_line(text: &str) -> String {

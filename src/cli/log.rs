@@ -1,5 +1,5 @@
-//! Where the runtime's own log lines go: a teammate's to standard error, which its lead has sent into
-//! `logs/<name>.log`; the lead's into `logs/lead.log`. They are for finding faults; nothing is decided by them.
+//! Where the runtime's own log lines go: into `logs/<name>.log` of their agent. A teammate that a lead has started writes to
+//! standard error, which its lead has sent there. They are for finding faults; nothing is decided by them.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,10 +18,10 @@ pub fn to_stderr() {
     start(io::stderr);
 }
 
-/// Logs to the lead's file from now on. It is made with the first line, and only where the runtime's directory exists.
-pub fn to_lead_file(workspace: &Workspace) {
+/// Logs to the agent's file from now on. It is made with the first line, and only where the runtime's directory exists.
+pub fn to_file(workspace: &Workspace, agent: &AgentName) {
     start(Lazy(Mutex::new(LazyFile {
-        path: workspace.log(&AgentName::lead()),
+        path: workspace.log(agent),
         file: None,
     })));
 }
@@ -33,6 +33,7 @@ fn start<W: for<'a> MakeWriter<'a> + Send + Sync + 'static>(writer: W) {
         .with_target(false)
         .with_max_level(Level::INFO)
         .with_writer(writer)
+        .log_internal_errors(false)
         .try_init();
     drop(started);
 }

@@ -10,6 +10,7 @@ pub mod entry;
 pub mod exit;
 pub mod front;
 pub mod log;
+pub mod meant;
 pub mod place;
 pub mod safe;
 pub mod session;

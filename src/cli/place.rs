@@ -94,7 +94,7 @@ impl Place {
         } else {
             return Ok(());
         };
-        super::log::to_lead_file(&self.workspace);
+        super::log::to_file(&self.workspace, &AgentName::lead());
         tracing::warn!(why, "refused");
         Err(Failure::usage(why))
     }

@@ -18,7 +18,7 @@ use crate::tool::missing_walls;
 pub fn run(place: &Place, args: &SessionArgs) -> Outcome {
     let options = options(place, args)?;
     let kind = FrontKind::of(args, place);
-    log::to_lead_file(&place.workspace);
+    log::to_file(&place.workspace, &AgentName::lead());
     let began = clock::instant();
     let (inlet, inbound) = lead::inlet();
     let to_signals = inlet.clone();

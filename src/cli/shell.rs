@@ -1,13 +1,18 @@
 //! The only writer to standard output and standard error.
 //!
-//! A reader that has gone away (`lead … | head`) is no error: the process goes on quietly and what it says is dropped.
+//! A reader that has gone away (`lead … | head`) is no error: the process goes on quietly and what it says is dropped. What
+//! else keeps standard output from being written is remembered, so that the process ends by saying so.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use clap::ValueEnum;
 
 use super::safe;
+
+/// What first kept standard output from being written.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -80,29 +85,32 @@ impl Style {
 
 /// Writes to standard output what is safe already.
 pub fn out(text: &str) {
-    deliver(&mut io::stdout().lock(), text);
+    out_to_reader(text);
 }
 
 /// Writes to standard output as it is: for what another program reads.
 pub fn out_bytes(bytes: &[u8]) {
-    let mut stdout = io::stdout().lock();
-    drop(stdout.write_all(bytes).and_then(|()| stdout.flush()));
+    deliver_out(bytes);
 }
 
 /// Writes a line to standard output.
 pub fn out_line(text: &str) {
-    let mut stdout = io::stdout().lock();
-    deliver(&mut stdout, &format!("{text}\n"));
+    out_line_to_reader(text);
 }
 
 /// Writes to standard output where much is to come; `false` once nobody reads it any more.
 pub fn out_to_reader(text: &str) -> bool {
-    deliver(&mut io::stdout().lock(), text)
+    deliver_out(text.as_bytes())
 }
 
 /// The same with a line.
 pub fn out_line_to_reader(text: &str) -> bool {
     out_to_reader(&format!("{text}\n"))
+}
+
+/// Why not all of standard output was written, a reader that has gone away aside.
+pub fn unwritten() -> Option<&'static str> {
+    UNWRITTEN.get().map(String::as_str)
 }
 
 /// `value` as JSON on one line, to be printed.
@@ -112,7 +120,9 @@ pub fn json_line(value: &serde_json::Value) -> String {
 
 /// Writes a line to standard error.
 pub fn err_line(text: &str) {
-    deliver(&mut io::stderr().lock(), &format!("{text}\n"));
+    let line = format!("{text}\n");
+    // Who cannot be told of anything cannot be told of this.
+    drop(deliver(&mut io::stderr().lock(), line.as_bytes()));
 }
 
 /// Writes `value` as pretty JSON to standard output.
@@ -163,11 +173,20 @@ pub fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-fn deliver(stream: &mut impl Write, text: &str) -> bool {
-    stream
-        .write_all(text.as_bytes())
-        .and_then(|()| stream.flush())
-        .is_ok()
+fn deliver_out(bytes: &[u8]) -> bool {
+    match deliver(&mut io::stdout().lock(), bytes) {
+        Ok(()) => true,
+        Err(error) => {
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                UNWRITTEN.get_or_init(|| error.to_string());
+            }
+            false
+        }
+    }
+}
+
+fn deliver(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    stream.write_all(bytes).and_then(|()| stream.flush())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use super::exit::{Failure, Kind, Outcome};
 use super::place::Place;
@@ -22,9 +23,15 @@ use crate::teammate::{self, End, Options, RunError};
 /// Most bytes that the lead hands over on standard input.
 const MAX_KEYS: u64 = 64 * 1024;
 
-/// One worker of a team: started by the lead, or by you in another terminal.
+/// One worker of a team. `lead` starts its teammates itself, once you have agreed to them; one that you start in another
+/// terminal joins the team of that workspace.
 #[derive(Debug, Parser)]
-#[command(name = "teammate", version, max_term_width = 100)]
+#[command(
+    name = "teammate",
+    version,
+    max_term_width = 100,
+    after_help = "Example:\n  teammate --name dora --role tester --model ollama:qwen3-coder"
+)]
 struct Args {
     /// Its name
     #[arg(long)]
@@ -56,6 +63,12 @@ struct Args {
 pub fn main(args: &[OsString]) -> Outcome {
     let args = match Args::try_parse_from(args) {
         Ok(args) => args,
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            return Err(Failure::usage(
+                "a teammate needs a name; it is one worker of a team, and `lead` starts those by itself; start `lead`, or add \
+                 one by hand with `teammate --name NAME`",
+            ));
+        }
         Err(error) => return usage_error::report("teammate", &error),
     };
     harden::harden();
@@ -64,7 +77,11 @@ pub fn main(args: &[OsString]) -> Outcome {
     place.refuse_agents("teammate")?;
     let options = options(place, args)?;
     harden::set_process_name(options.name.as_str());
-    log::to_stderr();
+    if options.started_by_lead {
+        log::to_stderr();
+    } else {
+        log::to_file(&options.workspace, &options.name);
+    }
     match teammate::run(options) {
         Ok(End::Stopped | End::LeadLost) => Ok(Kind::Completed),
         Ok(End::Failed(why)) => Err(Failure::failed(why)),

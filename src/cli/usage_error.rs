@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::exit::{Failure, Kind, Outcome};
-use super::shell;
+use super::{meant, shell};
 
 /// Help and version go to standard output; everything else is a usage error of one line.
 pub fn report(program: &str, error: &clap::Error) -> Outcome {
@@ -30,16 +30,17 @@ fn one_line(program: &str, error: &clap::Error) -> String {
         }
         _ => first_sentence(&error.to_string()),
     };
-    let near = [
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedValue,
-    ]
-    .into_iter()
-    .map(context)
-    .find(|near| !near.is_empty());
-    let hint = near.map_or_else(String::new, |near| format!("did you mean {near:?}? "));
     let command = command_of(error).unwrap_or_else(|| program.to_owned());
+    let near = if error.kind() == ErrorKind::InvalidSubcommand {
+        meant::by(&command, &context(ContextKind::InvalidSubcommand))
+    } else {
+        [ContextKind::SuggestedArg, ContextKind::SuggestedValue]
+            .into_iter()
+            .map(context)
+            .find(|near| !near.is_empty())
+            .map(|near| format!("{near:?}"))
+    };
+    let hint = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
     format!("{what}; nothing was done; {hint}`{command} --help` shows what there is")
 }
 
@@ -90,7 +91,7 @@ mod tests {
             ),
             (
                 "lead statsu",
-                "unknown verb \"statsu\"; nothing was done; did you mean \"status\"?",
+                "unknown verb \"statsu\"; nothing was done; did you mean `lead status`?",
             ),
             (
                 "lead --modle x",

@@ -68,7 +68,10 @@ impl Mate {
             Effect::SetTimer(timer, after) => self.timers.set(timer, clock::instant(), after),
             Effect::ClearTimer(timer) => self.timers.clear(timer),
             Effect::SayNoLead => {
-                (self.say)("no lead is running in this workspace; waiting for one");
+                (self.say)(
+                    "no lead is running in this workspace; waiting for one: start `lead` in another terminal, or end this with \
+                     Ctrl-C",
+                );
             }
             Effect::End(end) => self.end(end)?,
         }

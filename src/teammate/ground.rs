@@ -8,12 +8,23 @@ use crate::clock::Timestamp;
 use crate::config::Settings;
 use crate::config::settings::MemberSettings;
 use crate::ids::AgentName;
-use crate::model::ModelSpec;
+use crate::model::{self, ModelSpec};
 use crate::store::{Durability, atomic};
 use crate::team::{Member, MemberStatus, PlanGate, Roster, Session};
 
 /// How many old conversations of one name are kept.
 const MOST_KEPT: u32 = 10_000;
+
+/// Why a teammate that a person starts could call no model, if it could not: looked at before anything is made, since
+/// nobody supervises it.
+pub(super) fn refuse_unusable(options: &Options) -> Result<(), String> {
+    let settings = in_force(options, Session::load(&options.workspace).as_ref());
+    let own = settings.member(&options.name).cloned().unwrap_or_default();
+    let spec = model_spec(options, &settings, &own)?;
+    let (workspace, me) = (&options.workspace, options.name.as_str());
+    let opened = model::open(&spec, &options.credentials, workspace, me);
+    opened.map(drop).map_err(|error| error.to_string())
+}
 
 /// See the module.
 pub(super) struct Ground {
@@ -31,10 +42,7 @@ impl Ground {
     pub(super) fn new(mut options: Options) -> anyhow::Result<Self> {
         let workspace = options.workspace.clone();
         let session = Session::load(&workspace);
-        let settings = session
-            .as_ref()
-            .and_then(|session| serde_json::from_value(session.settings.clone()).ok())
-            .unwrap_or_else(|| options.settings.clone());
+        let settings = in_force(&options, session.as_ref());
         let roster = Roster::new(workspace, Durability::Process);
         let before = roster
             .get(&options.name)
@@ -67,6 +75,13 @@ impl Ground {
     }
 }
 
+/// The session's settings, else its own.
+fn in_force(options: &Options, session: Option<&Session>) -> Settings {
+    session
+        .and_then(|session| serde_json::from_value(session.settings.clone()).ok())
+        .unwrap_or_else(|| options.settings.clone())
+}
+
 fn model_spec(
     options: &Options,
     settings: &Settings,
@@ -82,7 +97,11 @@ fn model_spec(
     match (named, &options.fallback_model) {
         (Some(text), _) => ModelSpec::parse(text).map_err(|error| error.to_string()),
         (None, Some(spec)) => Ok(spec.clone()),
-        (None, None) => Err("no model is known; neither the session nor the settings name one; give --model PROVIDER:NAME".to_owned()),
+        (None, None) => Err(format!(
+            "no model for {}; neither a session nor the settings name one, no key is set and no Ollama answers; start `lead`, \
+             which starts teammates itself, or give --model PROVIDER:NAME",
+            options.name
+        )),
     }
 }
 

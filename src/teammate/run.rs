@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Context as _, anyhow};
 
-use super::ground::Ground;
+use super::ground::{self, Ground};
 use super::machine::Final;
 use super::{End, Options, RunError, letters, setup};
 use crate::ids::AgentName;
@@ -19,6 +19,9 @@ use crate::workspace::Workspace;
 /// The caller has hardened the process; no other thread exists yet.
 pub fn run(options: Options) -> Result<End, RunError> {
     let (workspace, me) = (options.workspace.clone(), options.name.clone());
+    if !options.started_by_lead {
+        ground::refuse_unusable(&options).map_err(RunError::Usage)?;
+    }
     let (inlet, inbound) = setup::listen();
     let presence = Presence::take(&workspace, &me)
         .with_context(|| format!("cannot take the presence of {me}"))?;

@@ -8,7 +8,9 @@ fn a_mistake_in_the_call_is_one_line_and_changes_nothing() {
     bed.write("file.txt", "x");
     for (args, part) in [
         (&["frobnicate"][..], "unknown verb \"frobnicate\""),
-        (&["statsu"], "did you mean \"status\"?"),
+        (&["statsu"], "did you mean `lead status`?"),
+        (&["tasks"], "did you mean `lead task list`?"),
+        (&["task", "new", "x"], "did you mean `lead task add`?"),
         (&["--modle", "x"], "did you mean \"--model\"?"),
         (&["task"], "a verb is missing"),
         (&["task", "show"], "<ID>"),
@@ -53,14 +55,27 @@ fn a_broken_script_is_found_before_anything_is_made() {
 
 #[test]
 fn teammates_refuse_what_they_cannot_be() {
-    let bed = Bed::new();
+    // No Ollama of the machine's own answers.
+    let bed = Bed::new().with_env("OLLAMA_HOST", "127.0.0.1:1");
     for (args, part) in [
         (&["--name", "lead"][..], "reserved"),
         (&["--name", "a/b"], "is not an agent name"),
         (&["--name", "alice", "--task", "x"], "task_<8 hex>"),
         (&["--name", "alice", "--model", "acme:x"], "acme"),
         (&["--nmae", "alice"], "did you mean \"--name\"?"),
-        (&[], "--name"),
+        (&[], "`lead` starts those by itself"),
+        (
+            &["--name", "alice"],
+            "start `lead`, which starts teammates itself",
+        ),
+        (
+            &["--name", "alice", "--model", "openai:x"],
+            "OPENAI_API_KEY",
+        ),
+        (
+            &["--name", "alice", "--model", "script:none.json"],
+            "none.json",
+        ),
         (
             &["--name", "alice", "--keys-on-stdin"],
             "no credentials on standard input",

@@ -140,9 +140,9 @@ fn every_example_works() {
 fn what_is_unknown_has_its_nearest_named() {
     let bed = Bed::new();
     for (call, near) in [
-        (&["statu"][..], "\"status\""),
-        (&["task", "ad", "x"], "\"add\""),
-        (&["worktree", "merg"], "\"merge\""),
+        (&["statu"][..], "`lead status`"),
+        (&["task", "ad", "x"], "`lead task add`"),
+        (&["worktree", "merg"], "`lead worktree merge`"),
         (&["task", "add", "x", "--asignee", "bob"], "\"--assignee\""),
         (&["--permisions", "ask"], "\"--permissions\""),
         (&["--permissions", "bypas"], "\"bypass\""),

@@ -17,6 +17,7 @@ mod help;
 mod log;
 mod mail_verbs;
 mod no_file;
+mod output;
 mod readme;
 mod screen;
 mod settings;

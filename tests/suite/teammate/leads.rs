@@ -61,12 +61,15 @@ fn who_was_started_by_a_person_waits_for_a_lead_and_says_so() {
     lead.die();
     let id = lead.task("Waiting");
     let alice = lead.bed.start_teammate(&["--name", "alice"]);
-    wait_until("it says so", DEADLINE, || {
-        alice.stderr().contains("no lead").then_some(())
+    let said = wait_until("it says so", DEADLINE, || {
+        let said = alice.stderr();
+        let told = said.contains("no lead") && said.contains("start `lead` in another terminal");
+        told.then_some(said)
     });
     lead.wait_for_status("idle");
     assert_eq!(lead.on_board(&id)["status"], "pending");
     assert_eq!(lead.member()["startedBy"], "user");
+    assert!(!said.contains("INFO"), "{said}");
     lead.live();
     assert_eq!(lead.letter(&Kind::Result, 1).content, "joined");
 }
