@@ -201,6 +201,13 @@ impl Session {
 
     /// Does whatever is due now that nothing more waits in the channel.
     fn settle(&mut self) -> anyhow::Result<()> {
+        if !self.presence.is_in_place(&self.files.workspace) {
+            anyhow::bail!(
+                "{} was moved, or its .team/state removed, while the lead ran; it holds the workspace no longer and ends its \
+                 team, since another lead could start; start lead again where the files are now",
+                self.files.workspace.root().display()
+            );
+        }
         // This process may have been stopped for a while: what has happened meanwhile comes before what is overdue.
         for name in self.fleet.due(clock::instant()) {
             self.on_member_changed(&name);

@@ -11,8 +11,10 @@ use tempfile::NamedTempFile;
 
 use super::fault::{self, Point};
 use super::{Durability, StoreError, read};
+use crate::workspace::RUNTIME_DIRS;
 
-/// Makes `dir` and its missing parents, 0700.
+/// Makes `dir` and its missing parents, 0700, but for the workspace itself: what holds a directory of the runtime is made by
+/// people, and where they moved or removed it nothing comes up again.
 ///
 /// Each new directory is synced into its parent, whatever the durability: it happens once in a workspace's life.
 pub fn ensure_dir(dir: &Path) -> Result<(), StoreError> {
@@ -20,7 +22,9 @@ pub fn ensure_dir(dir: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     let parent = parent_of(dir);
-    ensure_dir(parent)?;
+    if !RUNTIME_DIRS.iter().any(|name| dir.ends_with(name)) {
+        ensure_dir(parent)?;
+    }
     match DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => sync_parent(dir, Durability::Power),
         // Somebody else was quicker.

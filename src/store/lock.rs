@@ -136,6 +136,18 @@ impl FileLock {
         Arc::ptr_eq(&self.file, file)
     }
 
+    /// Whether the locked file is the one at `path` still: whoever moved or removed it has let others lock a new one. When that
+    /// cannot be seen it counts as there.
+    pub fn is_at(&self, path: &Path) -> bool {
+        match path.symlink_metadata() {
+            Ok(there) => self.file.is(&there),
+            Err(error) => !matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ),
+        }
+    }
+
     /// Locks `path` if nobody holds it; `None` if somebody does.
     pub fn try_exclusive(path: &Path) -> Result<Option<Self>, LockError> {
         loop {
@@ -196,7 +208,7 @@ impl FileLock {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(StoreError::new("look at", path, error)),
         };
-        if self.file.inode != there.ino() || self.file.device != there.dev() {
+        if !self.file.is(&there) {
             return Ok(None);
         }
         if let Some(what) = read::not_plain(&there) {
@@ -211,6 +223,10 @@ impl LockFile {
     /// The file itself; to be written to under its lock only.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    fn is(&self, there: &Metadata) -> bool {
+        self.inode == there.ino() && self.device == there.dev()
     }
 
     fn new(file: File, append: bool, found: &Metadata) -> Self {

@@ -35,6 +35,12 @@ impl LeadPresence {
         Ok(Ok(Self { election, alive }))
     }
 
+    /// Whether both files are where they were locked. If not (the workspace was moved, or its state removed), another lead could
+    /// start there, and teammates would take this one for dead.
+    pub fn is_in_place(&self, workspace: &Workspace) -> bool {
+        self.election.is_at(&workspace.lead_lock()) && self.alive.is_at(&workspace.lead_alive())
+    }
+
     /// Keeps both locks until the given-up presence is dropped; explicit for readers.
     pub fn give_up(self) {
         drop((self.alive, self.election));

@@ -93,6 +93,23 @@ fn a_failed_replacement_names_the_file_and_keeps_the_old_one() {
 }
 
 #[test]
+fn a_workspace_that_is_gone_is_not_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("moved");
+    for name in [
+        ".tasks/a.json",
+        ".team/state/members/a.json",
+        ".mailboxes/a.jsonl",
+    ] {
+        let error = replace(&root.join(name), b"x", Durability::Process).unwrap_err();
+        assert_eq!(error.source.kind(), std::io::ErrorKind::NotFound, "{name}");
+        assert!(!root.exists(), "{name}");
+    }
+    std::fs::create_dir(&root).unwrap();
+    replace(&root.join(".tasks/a.json"), b"x", Durability::Process).unwrap();
+}
+
+#[test]
 fn leftovers_are_known_by_their_names() {
     assert!(is_leftover(".task_1a2b3c4d.json.Ab3xYz.tmp"));
     for other in ["task_1a2b3c4d.json", ".lock", ".journal.jsonl", "notes.tmp"] {

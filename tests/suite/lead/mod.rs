@@ -6,6 +6,7 @@ mod elsewhere;
 mod ending;
 mod failing;
 mod main_job;
+mod moved;
 mod new_settings;
 mod person;
 mod questions;

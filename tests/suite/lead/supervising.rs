@@ -22,11 +22,6 @@ fn settings(bed: &Bed, settings: &Value) {
     bed.put(&path, &settings.to_string());
 }
 
-/// A lead that starts `ann` with its first task.
-fn leads_ann() -> Vec<Value> {
-    ann_with_a_task()
-}
-
 #[test]
 fn four_crashes_within_a_minute_are_enough() {
     let bed = Bed::git();
@@ -35,7 +30,7 @@ fn four_crashes_within_a_minute_are_enough() {
         "bash",
         json!({"command": "echo x >>tries; sleep 600"}),
     )]);
-    let model = bed.script(&script_of(leads_ann(), vec![hangs; 9]));
+    let model = bed.script(&script_of(ann_with_a_task(), vec![hangs; 9]));
     let running = bed.start_lead(&goal(&model, &["--yes"]));
     let begun = now();
     for tries in 1..=4 {
@@ -71,7 +66,7 @@ fn four_crashes_within_a_minute_are_enough() {
 fn one_that_failed_for_good_is_not_started_again() {
     let bed = Bed::git();
     let refused = json!({"error": {"status": 401}});
-    let model = bed.script(&script_of(leads_ann(), vec![refused; 9]));
+    let model = bed.script(&script_of(ann_with_a_task(), vec![refused; 9]));
     drop(
         bed.start_lead(&goal(&model, &["--yes"]))
             .wait(RUN)
@@ -150,7 +145,7 @@ fn the_task_of_a_killed_teammate_is_soon_with_another() {
         json!({"command": "touch in; sleep 600"}),
     )])];
     ann.push(json!({"error": {"status": 401}}));
-    let mut lead = leads_ann();
+    let mut lead = ann_with_a_task();
     lead[0] = turn(vec![proposal(&["ann", "bob"])]);
     lead[2] = turn(vec![spawn("ann", Some("t1")), spawn("bob", None)]);
     let model = bed.script(&json!({"agents": {"lead": lead, "ann": ann, "bob": [
@@ -183,7 +178,7 @@ fn a_model_that_hangs_is_told_of_once_and_shown_and_a_long_tool_is_not() {
         json!({"command": "touch in; until [ -e go ]; do sleep 0.02; done"}),
     )]);
     let hangs = json!({"text": "slow", "delay_ms": 600_000});
-    let model = bed.script(&script_of(leads_ann(), vec![long, hangs]));
+    let model = bed.script(&script_of(ann_with_a_task(), vec![long, hangs]));
     let mut lead = bed.start_lead(&["--model", &model, "--yes"]);
     lead.line("go");
     bed.wait_for("in");
@@ -230,7 +225,7 @@ fn nobody_is_left_after_the_grace_of_a_killed_lead() {
     let calls = json!({"text": "slow", "delay_ms": 600_000});
     for ann in [runs, calls] {
         std::fs::remove_file(bed.root().join("in")).ok();
-        let model = bed.script(&script_of(leads_ann(), vec![ann]));
+        let model = bed.script(&script_of(ann_with_a_task(), vec![ann]));
         let lead = bed.start_lead(&goal(&model, &["--yes"]));
         wait_for_status(&bed, "ann", "working");
         lead.signal(Signal::SIGKILL);
