@@ -166,7 +166,8 @@ impl From<Sandboxing> for SandboxMode {
 /// Verbs: they work from another terminal while a lead runs, or with none.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// The whole machinery on a scratch repository: scripted model, real processes
+    /// The whole machinery on a scratch repository, which is made where temporary files are, or in --root DIR: scripted model,
+    /// real processes
     #[command(after_help = "Example:\n  lead demo --yes")]
     Demo {
         /// Let a scripted person answer the questions

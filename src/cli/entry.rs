@@ -83,12 +83,12 @@ pub(crate) fn lead(args: &[OsString]) -> Outcome {
     if !verb.only_reads() {
         place.refuse_agents("lead")?;
     }
-    run_verb(&place, &verb)
+    run_verb(&place, cli.global.root.as_deref(), &verb)
 }
 
-fn run_verb(place: &Place, verb: &Verb) -> Outcome {
+fn run_verb(place: &Place, root: Option<&Path>, verb: &Verb) -> Outcome {
     match verb {
-        Verb::Demo { yes } => demo::run(place, *yes),
+        Verb::Demo { yes } => demo::run(place, root, *yes),
         Verb::Status { watch: true, json } => status::watch(place, *json),
         Verb::Status { watch: false, json } => status::run(place, *json),
         Verb::Task(verb) => task::run(place, verb),

@@ -18,8 +18,8 @@ use crate::mailbox::{Kind, Message};
 use crate::request::{Decision, Record, Refusal, RequestKind, RequestStatus, machine};
 use crate::tool::{Answer, Plan};
 
-/// What the asker is told where nobody can answer.
-const NOBODY: &str = "nobody is there to answer in this run";
+/// What the asker is told where nobody can answer: the comment of such a decision.
+pub const NOBODY: &str = "nobody is there to answer in this run";
 
 impl Session {
     /// Whether no line of a person can answer a question any more.

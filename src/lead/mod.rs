@@ -46,6 +46,7 @@ mod talk;
 pub mod ui;
 mod way_back;
 
+pub use approvals::NOBODY;
 pub use inlet::{Inbound, Inlet, inlet};
 pub use options::{EndStatus, Resume, RunError, SessionOptions, SessionResult};
 pub use session::run;

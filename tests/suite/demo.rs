@@ -58,6 +58,8 @@ fn the_demo_shows_the_whole_machinery_by_itself() {
         "+        total=$((total + number))",
         "ok      tally sum 2 -3",
         "ok      tally help",
+        "That was it: all 6 tasks are completed.",
+        "lead status --root ",
     ] {
         assert!(
             done.stdout.contains(part),
@@ -131,11 +133,11 @@ fn a_person_may_answer_otherwise() {
 #[test]
 fn a_declined_team_ends_the_demo_plainly() {
     let bed = Bed::new();
-    let done = bed.lead_fed(&["demo"], "n not now\n").expect_code(1);
+    let done = bed.lead_fed(&["demo"], "n not now\n").expect_code(0);
     for part in [
         "team declined by user: not now",
         "Then I start nobody",
-        "FAILED",
+        "nobody was started and nothing was changed; `lead demo` shows it again",
     ] {
         assert!(
             done.stdout.contains(part),
@@ -143,6 +145,61 @@ fn a_declined_team_ends_the_demo_plainly() {
             done.stdout
         );
     }
+    assert!(!done.stdout.contains("The suite\n"), "{}", done.stdout);
     assert!(!project(&bed).join(".team/state/members").exists());
     bed.assert_no_process_left();
+}
+
+#[test]
+fn a_demo_that_nobody_answers_says_what_to_do() {
+    let bed = Bed::new();
+    let done = bed.lead(&["demo"]).expect_code(1);
+    let told = "error: the demo was not shown to its end; standard input ended";
+    assert!(done.stderr.contains(told), "{}", done.stderr);
+    assert!(done.stderr.contains("--yes"), "{}", done.stderr);
+    bed.assert_no_process_left();
+}
+
+#[test]
+fn two_plans_turned_down_end_the_demo_plainly() {
+    let bed = Bed::new();
+    let mut demo = bed.start_lead(&["demo"]);
+    let mut answered = 0;
+    // Whether the permission is asked for before the second plan is a matter of time.
+    loop {
+        let question = crate::support::wait_until("a question or the end", DEADLINE, || {
+            let ended = demo.has_ended().is_some();
+            let seen = demo.stdout();
+            let last = seen
+                .split("(the script's person would say: ")
+                .nth(answered + 1);
+            match last.and_then(|last| last.lines().nth(1)) {
+                Some(asked) if asked.contains("] ") => Some(Some(asked.to_owned())),
+                _ => ended.then_some(None),
+            }
+        });
+        let Some(question) = question else { break };
+        answered += 1;
+        let plan = question.starts_with("plan of");
+        demo.line(if plan { "n not so" } else { "y" });
+    }
+    let done = demo.wait(LIMIT).expect_code(0);
+    let told = "You turned the plan down twice, so it was left at that with ";
+    assert!(done.stdout.contains(told), "{}", done.stdout);
+    bed.assert_no_process_left();
+}
+
+#[test]
+fn the_demo_is_made_where_the_person_says() {
+    let bed = Bed::new();
+    let done = bed.lead_fed(&["demo", "--root", "."], "n\n").expect_code(0);
+    let made: Vec<String> = bed
+        .listing()
+        .into_iter()
+        .filter(|name| name.ends_with("/tally") && name.matches('/').count() == 1)
+        .collect();
+    assert_eq!(made.len(), 1, "{made:?}");
+    assert!(done.stdout.contains(&made[0]), "{}", done.stdout);
+    bed.lead(&["demo", "--root", "nowhere"])
+        .expect_usage_error("is not a directory");
 }

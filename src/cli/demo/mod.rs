@@ -2,46 +2,49 @@
 //!
 //! Only the model is scripted (`script.json`); tasks, mail, requests, worktree, edits and commands are those of any session.
 
+mod ending;
 mod person;
 mod project;
 mod report;
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::time::Duration;
 
-use super::exit::{Kind, Outcome};
+use super::exit::Outcome;
 use super::place::Place;
 use super::shell;
 use crate::config::{Settings, env};
 use crate::ids::AgentName;
-use crate::lead::{self, EndStatus, Resume, SessionOptions};
+use crate::lead::{self, Resume, SessionOptions};
 use crate::model::{Credentials, ModelSpec};
 use crate::process::signals;
+use crate::request::Requests;
+use crate::store::Durability;
 use crate::workspace::Workspace;
+use ending::Ending;
 use person::Person;
 use project::Project;
 
 /// A scripted person does not hesitate, so a demo that takes longer is stuck.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Runs the demo; with `yes` a scripted person answers the questions.
-pub fn run(place: &Place, yes: bool) -> Outcome {
+/// Runs the demo, in a new directory in `dir` if that is given; with `yes` a scripted person answers the questions.
+pub fn run(place: &Place, dir: Option<&Path>, yes: bool) -> Outcome {
     let (inlet, inbound) = lead::inlet();
     let to_signals = inlet.clone();
     signals::listen(move |signal| to_signals.signal(signal));
-    let project = Project::make(&place.environment)?;
+    let project = Project::make(&place.environment, dir)?;
     introduce(place, &project);
     let options = options(place, &project, yes);
     let style = place.style;
     let person = Person::new(style, inlet.clone(), yes);
     let ended = lead::run(options, Box::new(person), inlet, inbound)?;
-    report::print(place, &project, &ended)?;
-    Ok(match ended.status {
-        EndStatus::Completed => Kind::Completed,
-        EndStatus::Interrupted => Kind::Interrupted,
-        EndStatus::Limit => Kind::Limit,
-        EndStatus::Incomplete | EndStatus::Failed => Kind::Failed,
-    })
+    let workspace = Workspace::at(project.root().to_path_buf());
+    let asked = Requests::new(workspace, Durability::Process).all()?;
+    let ending = Ending::of(&ended, &asked);
+    report::print(place, &project, &ended, &ending)?;
+    ending.outcome()
 }
 
 fn introduce(place: &Place, project: &Project) {

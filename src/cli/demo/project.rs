@@ -49,13 +49,20 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// Makes the repository with one commit, tagged `before`.
-    pub(super) fn make(environment: &Environment) -> Result<Self, Failure> {
-        let dir = tempfile::Builder::new()
-            .prefix("pitcrew-demo-")
-            .tempdir()?
-            .keep()
-            .canonicalize()?;
+    /// Makes the repository with one commit, tagged `before`: in `dir`, else where temporary files are.
+    pub(super) fn make(environment: &Environment, dir: Option<&Path>) -> Result<Self, Failure> {
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix("pitcrew-demo-");
+        let made = match dir {
+            Some(dir) => builder.tempdir_in(dir),
+            None => builder.tempdir(),
+        };
+        let made = made.map_err(|error| {
+            Failure::failed(format!(
+                "cannot make a directory for the demo; {error}; name a directory that you may write with --root DIR"
+            ))
+        })?;
+        let dir = made.keep().canonicalize()?;
         let root = dir.join("tally");
         for (name, text) in FILES {
             let path = root.join(name);

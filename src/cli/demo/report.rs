@@ -1,5 +1,8 @@
-//! What the demo ends with: the board, the team, the diff, the suite.
+//! What the demo ends with: the board, the team, the diff, the suite, how it ended, and what to do next.
 
+use std::path::Path;
+
+use super::ending::Ending;
 use super::project::{Project, output, succeeded};
 use crate::agent::joined::open_board;
 use crate::cli::exit::Failure;
@@ -22,6 +25,7 @@ pub(super) fn print(
     place: &Place,
     project: &Project,
     ended: &SessionResult,
+    ending: &Ending,
 ) -> Result<(), Failure> {
     let style = place.style;
     let heading = |text: &str| shell::out_line(&format!("\n{}", style.bold(text)));
@@ -48,23 +52,46 @@ pub(super) fn print(
             step(place, project, command)?;
         }
     }
-    heading("The team's diff");
-    step(
-        place,
-        project,
-        "git diff --stat before && git diff before -- lib README.md",
-    )?;
-    heading("The suite");
-    step(place, project, "./test.sh")?;
+    if ending.had_team() {
+        heading("The team's diff");
+        step(
+            place,
+            project,
+            "git diff --stat before && git diff before -- lib README.md",
+        )?;
+        heading("The suite");
+        step(place, project, "./test.sh")?;
+    }
+    if let Some(words) = ending.words() {
+        shell::out_line(&format!("\n{}", style.bold(&words)));
+    }
+    what_next(place, project.root());
+    Ok(())
+}
+
+fn what_next(place: &Place, root: &Path) {
+    let lead = called_as();
+    let root = root.display();
     shell::out_line(&format!(
         "\nAll of it is in {}: look at .tasks, .mailboxes and .team there, or ask with",
-        style.bold(&project.root().display().to_string())
+        place.style.bold(&root.to_string())
     ));
+    shell::out_line(&format!("  {lead} status --root {root}"));
+    shell::out_line(&format!("  {lead} log --root {root}"));
     shell::out_line(&format!(
-        "  lead status --root {}",
-        project.root().display()
+        "For work of your own start `{lead}` in a project; `{lead} doctor` there says which model it finds."
     ));
-    Ok(())
+}
+
+/// The name by which a person can start this program again: as it was started, if that was by a path.
+fn called_as() -> String {
+    let name = std::env::args_os().next().unwrap_or_default();
+    let by_path = name.as_encoded_bytes().contains(&b'/');
+    if by_path {
+        name.display().to_string()
+    } else {
+        "lead".to_owned()
+    }
 }
 
 fn step(place: &Place, project: &Project, command: &str) -> Result<(), Failure> {
