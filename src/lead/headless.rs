@@ -163,6 +163,19 @@ pub(super) fn incomplete_text(
     Some(format!("{open}; {why}"))
 }
 
+/// How many calls were denied in a run without a person, in one line for whoever reads it afterwards.
+pub(super) fn denied_text(count: usize) -> Option<String> {
+    let calls = match count {
+        0 => return None,
+        1 => "1 call was denied".to_owned(),
+        count => format!("{count} calls were denied"),
+    };
+    Some(format!(
+        "{calls}, since nobody is asked in this run (told of above); allow what may run by rules in the settings, or start \
+         `lead` on a terminal and answer"
+    ))
+}
+
 /// How a session ended: the gravest of all that happened.
 pub(super) fn status(happened: impl IntoIterator<Item = EndStatus>) -> EndStatus {
     happened.into_iter().max().unwrap_or(EndStatus::Completed)
@@ -181,6 +194,13 @@ mod tests {
             mark,
             ..Snapshot::default()
         }
+    }
+
+    #[test]
+    fn denied_calls_are_counted() {
+        assert_eq!(denied_text(0), None);
+        assert!(denied_text(1).unwrap().starts_with("1 call was denied, "));
+        assert!(denied_text(2).unwrap().starts_with("2 calls were denied, "));
     }
 
     #[test]

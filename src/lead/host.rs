@@ -42,6 +42,10 @@ impl Host for LeadHost {
         self.inlet.put(Event::Notice(text));
     }
 
+    fn denied(&self, text: String) {
+        self.inlet.put(Event::Denied(text));
+    }
+
     fn before_change(&self) {
         self.way_back.keep();
     }

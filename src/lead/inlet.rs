@@ -36,6 +36,8 @@ pub(super) enum Event {
     Changed(PathBuf),
     /// Something to show from a thread of the runtime.
     Notice(String),
+    /// A call of the lead's model was denied since nobody is asked.
+    Denied(String),
     /// A teammate's process, started for the `epoch`th time, has ended.
     Exited {
         /// Whose.

@@ -37,6 +37,7 @@ impl Session {
                     self.person_moves();
                 }
                 self.notice_farewell(&message);
+                self.count_denied(&message);
                 self.ui.show(Shown::Mail(message.clone()));
                 self.mind.waiting.push(message);
             }
@@ -68,6 +69,15 @@ impl Session {
             && self.is_there(&name)
         {
             self.crew.farewells.insert(name);
+        }
+    }
+
+    /// A teammate tells of a call that was denied since nobody is asked.
+    fn count_denied(&mut self, message: &Message) {
+        let fields = message.metadata.as_ref();
+        if fields.is_some_and(|fields| fields.contains_key("denied")) {
+            let call = format!("{} {}", message.from, message.content);
+            self.person.denied.insert(call);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The person's side: lines, interrupts, the end of input, and what the next line is for.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ pub(super) struct Person {
     last_interrupt: Option<Instant>,
     /// What was refused last only because nobody could agree to it.
     pub(super) missed: Option<RequestKind>,
+    /// Calls that were denied since nobody is asked, each once.
+    pub(super) denied: BTreeSet<String>,
     /// What was last said about the next line; `None` after a line was taken.
     prompt: Option<PromptFor>,
     /// The person's own command that runs.

@@ -183,6 +183,7 @@ impl Session {
             Event::Signal(signal) => self.on_signal(signal),
             Event::Changed(path) => self.on_changed(&path)?,
             Event::Notice(text) => self.ui.show(Shown::Notice(text)),
+            Event::Denied(text) => self.denied(text),
             Event::Exited {
                 name,
                 epoch,
@@ -280,6 +281,13 @@ impl Session {
         }
         tracing::error!("{text}");
         self.ui.show(Shown::Error(text));
+    }
+
+    /// A call of the lead's model was denied since nobody is asked: told once, counted for the end.
+    fn denied(&mut self, text: String) {
+        if self.person.denied.insert(text.clone()) {
+            self.say(text);
+        }
     }
 
     /// Shows one line.

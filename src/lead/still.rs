@@ -48,6 +48,9 @@ impl Session {
                 self.think()?;
             }
             Verdict::Over => {
+                if let Some(text) = headless::denied_text(self.person.denied.len()) {
+                    self.say(text);
+                }
                 if let Some(text) = headless::incomplete_text(&snapshot.open, self.person.missed) {
                     self.say(text);
                 }

@@ -62,8 +62,28 @@ pub enum Verdict {
         /// The rule that "always" would keep, such as `bash(rm *)`; `None` where always is not offered.
         always: Option<String>,
     },
+    /// It would have to be asked about, and the mode is that nobody is: do not run it.
+    Unasked {
+        /// Which rule or reason asks, in words.
+        because: String,
+        /// The rule that would allow it.
+        always: Option<String>,
+    },
     /// Do not run it; final. The text names the rule and goes to the model.
     Deny(String),
+}
+
+impl Verdict {
+    /// Why the call may not run, if nobody can say that it may.
+    pub fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Allow | Self::Ask { .. } => None,
+            Self::Unasked { because, .. } => Some(format!(
+                "it would have to be asked about, and nobody is asked here: {because}"
+            )),
+            Self::Deny(why) => Some(why.clone()),
+        }
+    }
 }
 
 /// All rules in force: the built-in ones and those of the settings.
@@ -159,9 +179,7 @@ impl Policy {
         };
         match self.mode {
             Mode::Ask | Mode::Confirm | Mode::Bypass => Verdict::Ask { because, always },
-            Mode::Deny => Verdict::Deny(format!(
-                "it would have to be asked about, and nobody is asked here: {because}"
-            )),
+            Mode::Deny => Verdict::Unasked { because, always },
         }
     }
 

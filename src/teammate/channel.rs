@@ -23,6 +23,8 @@ pub(super) enum Inbound {
     Host(HostCall, Sender<Answer>),
     /// Something that the person is to be told.
     Notice(String),
+    /// A call was denied since nobody is asked: the person is to be told.
+    Denied(String),
     /// Some watched file may have changed.
     Look,
     /// The watch of that number has seen that no lead is alive.
@@ -99,6 +101,10 @@ impl Host for LoopHost {
 
     fn notice(&self, text: String) {
         self.inlet().send(Inbound::Notice(text));
+    }
+
+    fn denied(&self, text: String) {
+        self.inlet().send(Inbound::Denied(text));
     }
 }
 

@@ -44,6 +44,11 @@ pub(super) fn status_update(me: &AgentName, text: &str) -> Message {
     to_lead(me, Kind::StatusUpdate, text)
 }
 
+/// A call was denied since nobody is asked in this session.
+pub(super) fn denied(me: &AgentName, text: &str) -> Message {
+    status_update(me, text).with("denied", true)
+}
+
 /// The final text of a round.
 pub(super) fn result(me: &AgentName, text: &str, work: Option<&Work>) -> Message {
     let text = text.trim();

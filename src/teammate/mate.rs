@@ -139,7 +139,8 @@ impl Mate {
         match heard {
             Inbound::Report(report) => self.on_report(report),
             Inbound::Host(call, reply) => self.on_host_call(call, reply),
-            Inbound::Notice(text) => self.notice(text),
+            Inbound::Notice(text) => self.notice(letters::status_update(&self.me, &text)),
+            Inbound::Denied(text) => self.notice(letters::denied(&self.me, &text)),
             Inbound::Look => self.look(),
             Inbound::LeadGone(number) => {
                 self.lead_gone(number);
@@ -192,13 +193,13 @@ impl Mate {
     }
 
     /// The lead shows it to the person; each text once.
-    fn notice(&mut self, text: String) -> anyhow::Result<()> {
-        (self.say)(&text);
-        if self.noticed.contains(&text) {
+    fn notice(&mut self, letter: Message) -> anyhow::Result<()> {
+        (self.say)(&letter.content);
+        if self.noticed.contains(&letter.content) {
             return Ok(());
         }
-        self.tell(&letters::status_update(&self.me, &text))?;
-        self.noticed.insert(text);
+        self.tell(&letter)?;
+        self.noticed.insert(letter.content);
         Ok(())
     }
 

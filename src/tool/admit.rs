@@ -30,7 +30,9 @@ pub(crate) fn admit(
     let verdict = judge(name, input, call, &scope);
     match verdict {
         Verdict::Allow => Ok(None),
-        Verdict::Deny(why) => Err(format!("{name} is denied: {why}")),
+        Verdict::Deny(_) | Verdict::Unasked { .. } => {
+            Err(refused(name, name, input, &verdict, call))
+        }
         Verdict::Ask { because, always } => {
             let ask = PermissionAsk {
                 tool: name.to_owned(),
@@ -49,9 +51,12 @@ pub(crate) fn admit(
 pub(crate) fn admit_command(command: &str, call: &Call<'_>) -> Result<(), String> {
     let input = json!({ "command": command });
     let scope = scope("bash", call);
-    match judge("bash", &input, call, &scope) {
+    let verdict = judge("bash", &input, call, &scope);
+    match verdict {
         Verdict::Allow => Ok(()),
-        Verdict::Deny(why) => Err(format!("`verify` is denied: {why}")),
+        Verdict::Deny(_) | Verdict::Unasked { .. } => {
+            Err(refused("`verify`", "bash", &input, &verdict, call))
+        }
         Verdict::Ask { because, .. } => {
             let ask = PermissionAsk {
                 tool: "bash".to_owned(),
@@ -64,6 +69,28 @@ pub(crate) fn admit_command(command: &str, call: &Call<'_>) -> Result<(), String
             ask_for(ask, call).map(drop)
         }
     }
+}
+
+/// What the model is told. Where only nobody was asked, the person is told, too, and of the rule that would allow it.
+fn refused(what: &str, tool: &str, input: &Value, verdict: &Verdict, call: &Call<'_>) -> String {
+    if let Verdict::Unasked { because, always } = verdict {
+        let text = unasked(tool, input, because, always.as_deref());
+        call.context.host.denied(text);
+    }
+    let why = verdict.refusal().unwrap_or_default();
+    format!("{what} is denied: {why}")
+}
+
+fn unasked(tool: &str, input: &Value, because: &str, rule: Option<&str>) -> String {
+    let about = ["command", "path"]
+        .iter()
+        .find_map(|key| input[*key].as_str());
+    let about = about.map_or_else(String::new, |about| format!(" `{about}`"));
+    let way = rule.map_or_else(
+        || "start `lead` on a terminal to be asked".to_owned(),
+        |rule| format!("the rule {rule} under permissions.allow of your settings allows it"),
+    );
+    format!("denied: {tool}{about}; nobody is asked in this run, and {because}; {way}")
 }
 
 fn check_desk(entry: &Entry, context: &AgentContext) -> Result<(), String> {
@@ -126,7 +153,8 @@ fn judge(name: &str, input: &Value, call: &Call<'_>, scope: &Scope) -> Verdict {
     let as_meant = policy.judge(name, &meant(input, target), scope, &grants);
     match (as_given, as_meant) {
         (deny @ Verdict::Deny(_), _) | (_, deny @ Verdict::Deny(_)) => deny,
-        (_, ask @ Verdict::Ask { .. }) | (ask @ Verdict::Ask { .. }, Verdict::Allow) => ask,
+        (_, ask @ (Verdict::Ask { .. } | Verdict::Unasked { .. }))
+        | (ask @ (Verdict::Ask { .. } | Verdict::Unasked { .. }), Verdict::Allow) => ask,
         (Verdict::Allow, Verdict::Allow) => Verdict::Allow,
     }
 }

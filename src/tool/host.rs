@@ -135,6 +135,11 @@ pub trait Host: Send + Sync {
         tracing::warn!("{text}");
     }
 
+    /// Tells the person of a call that was denied since nobody is asked in this session.
+    fn denied(&self, text: String) {
+        self.notice(text);
+    }
+
     /// On the worker thread, before each call that may change files of the workspace.
     fn before_change(&self) {}
 }

@@ -155,10 +155,13 @@ fn test(place: &Place, tool: &str, text: &str, as_json: bool) -> Outcome {
         root: place.workspace.root().to_path_buf(),
         home: place.environment.home.clone(),
     };
-    let (verdict, because, always) = match policy.judge(tool, &json!({ key: text }), &scope, &[]) {
+    let judged = policy.judge(tool, &json!({ key: text }), &scope, &[]);
+    let refusal = judged.refusal();
+    let (verdict, because, always) = match judged {
         Verdict::Allow => ("allow", None, None),
         Verdict::Ask { because, always } => ("ask", Some(because), always),
-        Verdict::Deny(because) => ("deny", Some(because), None),
+        Verdict::Unasked { always, .. } => ("deny", refusal, always),
+        Verdict::Deny(_) => ("deny", refusal, None),
     };
     if as_json {
         shell::out_json(&json!({ "verdict": verdict, "because": because, "always": always }));

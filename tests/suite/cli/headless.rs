@@ -225,3 +225,54 @@ fn commands_of_the_person_work_without_a_terminal_too() {
         );
     }
 }
+
+/// What would be asked is denied: whoever started the run is told what, by which rule, and what to do.
+#[test]
+fn what_is_denied_in_a_run_without_a_person_is_told() {
+    let bed = Bed::new();
+    bed.write("old.txt", "old\n");
+    let bash = |command: &str| json!({ "name": "bash", "input": { "command": command } });
+    let model = bed.script(&json!({ "agents": {
+        "lead": [
+            { "text": "A team.", "tools": [
+                bash("rm -f old.txt"), bash("rm -f old.txt"),
+                { "name": "create_task", "input": { "subject": "Tidy" }, "as": "t" },
+                { "name": "propose_team", "input": { "members": [{ "name": "bob", "role": "coder" }], "rationale": "one" } }] },
+            { "tools": [{ "name": "spawn_teammate", "input": { "name": "bob", "role": "coder", "prompt": "Tidy.", "task_id": "${t}" } }] },
+            { "text": "Bob works." },
+            { "when": "[Team events]", "text": "Done." },
+        ],
+        "bob": [
+            { "tools": [bash("git push origin main"), bash("git push origin main")] },
+            { "tools": [{ "name": "complete_task", "input": { "task_id": "${task}" } }] },
+            { "text": "Done." },
+        ],
+    } }));
+    let args = [
+        "-p",
+        "go",
+        "--yes",
+        "--model",
+        &model,
+        "--output-format",
+        "json",
+    ];
+    let done = bed.lead(&args).expect_code(0);
+    for part in [
+        "denied: bash `rm -f old.txt`; nobody is asked in this run, and it removes files",
+        "the rule bash(rm *) under permissions.allow of your settings allows it",
+        "bob → lead status update\n  denied: bash `git push origin main`; nobody is asked in this run",
+        "2 calls were denied, since nobody is asked in this run",
+    ] {
+        assert!(
+            done.stderr.contains(part),
+            "{part:?} not in\n{}",
+            done.stderr
+        );
+    }
+    let result = done.json();
+    let keys: Vec<&String> = result.as_object().unwrap().keys().collect();
+    assert_eq!(keys.len(), 7, "{keys:?}");
+    assert!(bed.root().join("old.txt").exists());
+    bed.assert_no_process_left();
+}

@@ -50,7 +50,7 @@ fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Allow => "allow",
         Verdict::Ask { .. } => "ask",
-        Verdict::Deny(_) => "deny",
+        Verdict::Deny(_) | Verdict::Unasked { .. } => "deny",
     }
 }
 
@@ -440,9 +440,8 @@ fn the_reason_names_rule_and_thing() {
         ),
         ("sudo x", ["sudo x", "another user's rights"]),
     ] {
-        let Verdict::Deny(why) = bash(&rules, command) else {
-            panic!("{command}");
-        };
+        let verdict = bash(&rules, command);
+        let why = verdict.refusal().unwrap_or_else(|| panic!("{command}"));
         assert!(
             parts.iter().all(|part| why.contains(part)),
             "{command}: {why}"
