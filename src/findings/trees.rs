@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::survey::{Finding, Remedy, finding};
 use super::{Books, Ground};
 use crate::ids::WorktreeName;
-use crate::worktree;
+use crate::worktree::{self, Unusable};
 
 const CHECK: &str = "worktrees";
 
@@ -18,7 +18,7 @@ pub fn worktrees(books: Books<'_>, ground: &Ground) -> Vec<Finding> {
 }
 
 fn unusable(books: Books<'_>, ground: &Ground) -> Vec<Finding> {
-    let mut known: HashMap<&str, Result<(), String>> = HashMap::new();
+    let mut known: HashMap<&str, Result<(), Unusable>> = HashMap::new();
     let mut found = Vec::new();
     for task in ground.open_tasks() {
         let Some(name) = &task.worktree else { continue };

@@ -8,10 +8,12 @@ use serde_json::Value;
 
 use super::session::Session;
 use super::{Shown, TaskNews};
-use crate::board::Status;
+use crate::board::{Status, Task};
 use crate::ids::{AgentName, TaskId};
+use crate::mailbox::Kind;
 use crate::store::jsonl::{self, Line};
 use crate::store::read;
+use crate::worktree;
 
 /// Longest line of the journal that is read, in bytes.
 const MAX_LINE: usize = 1024 * 1024;
@@ -112,6 +114,9 @@ impl Session {
                 if let Some(owner) = &task.owner {
                     self.meet_owner(owner);
                 }
+                if task.status == Status::Pending && line.change["status"]["old"] == "in_progress" {
+                    self.tell_unusable(&task);
+                }
                 if let Some(after) = line.after {
                     task.status = after.status;
                     task.owner = after.owner;
@@ -123,6 +128,18 @@ impl Session {
                     change: line.change,
                 }));
             }
+        }
+    }
+}
+
+impl Session {
+    /// A task has gone back that nobody can take up as its worktree is: the person and the lead's model are told.
+    fn tell_unusable(&mut self, task: &Task) {
+        let Some(name) = &task.worktree else { return };
+        if let Err(why) = worktree::usable(&self.files.workspace, name) {
+            let text = format!("{} went back and nobody can take it: {why}", task.id);
+            self.say(text.clone());
+            self.tell_model(&AgentName::lead(), Kind::ErrorReport, text);
         }
     }
 }

@@ -304,7 +304,7 @@ impl Mate {
 
     /// The board says that this teammate owns `task`: claimed for it by the lead, or by its predecessor.
     fn adopt(&mut self, task: Task) -> anyhow::Result<bool> {
-        match crate::tool::assignment_for(&self.workspace, task.clone()) {
+        match crate::tool::assignment_again(&self.workspace, task.clone()) {
             Ok(assignment) => {
                 self.context.desk.state().assignment = Some(assignment);
                 self.card.change(|member| member.task = Some(task.id))?;

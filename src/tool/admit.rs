@@ -19,7 +19,12 @@ pub(crate) fn admit(
     let name = entry.spec.name;
     check_desk(entry, call.context)?;
     if entry.class == Class::Workspace {
-        let place = Place::of(call.context).map_err(|why| format!("{name}: {why}"))?;
+        let place = if name == "bash" {
+            Place::of_commands(call.context)
+        } else {
+            Place::of(call.context)
+        };
+        let place = place.map_err(|why| format!("{name}: {why}"))?;
         if let Some((path, access)) = ready.path() {
             let target = resolve(&place, path, access).map_err(|why| format!("{name}: {why}"))?;
             call.target = Some(target);

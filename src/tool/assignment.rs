@@ -8,7 +8,7 @@ use super::Assignment;
 use crate::board::{Board, BoardError, BoardOptions, Task};
 use crate::store::Durability;
 use crate::workspace::Workspace;
-use crate::worktree::{self, Branches};
+use crate::worktree::{self, Branches, Unusable};
 
 /// The board of `workspace`, whose tasks are claimed only where their worktree can be used and has the work that they build
 /// on.
@@ -22,7 +22,7 @@ pub fn open_board(
     let options = BoardOptions {
         durability,
         max_attempts,
-        usable: Arc::new(move |name| worktree::usable(&place, name)),
+        usable: Arc::new(move |name| Ok(worktree::usable(&place, name)?)),
         contains: Arc::new(move |place, branch| branches.contains(place, branch)),
     };
     Board::open(workspace, options)
@@ -32,21 +32,41 @@ pub fn open_board(
 ///
 /// `Err` in words if its worktree cannot be used: it never falls back to the workspace.
 pub fn assignment_for(workspace: &Workspace, task: Task) -> Result<Assignment, String> {
+    match check(workspace, &task) {
+        Ok(()) => Ok(assignment(workspace, task)),
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// The same for a task that this agent has had before: where only `HEAD` of its worktree stands elsewhere, its bash goes
+/// back.
+pub fn assignment_again(workspace: &Workspace, task: Task) -> Result<Assignment, String> {
+    match check(workspace, &task) {
+        Ok(()) | Err(Unusable::Astray(_)) => Ok(assignment(workspace, task)),
+        Err(why @ Unusable::Broken(_)) => Err(why.into()),
+    }
+}
+
+fn check(workspace: &Workspace, task: &Task) -> Result<(), Unusable> {
+    match &task.worktree {
+        None => Ok(()),
+        Some(name) => worktree::usable(workspace, name),
+    }
+}
+
+fn assignment(workspace: &Workspace, task: Task) -> Assignment {
     let dir = match &task.worktree {
         None => workspace.root().to_path_buf(),
-        Some(name) => {
-            worktree::usable(workspace, name)?;
-            workspace.worktree(name)
-        }
+        Some(name) => workspace.worktree(name),
     };
-    Ok(Assignment {
+    Assignment {
         task: task.id.clone(),
         version: task.work_version,
         dir,
         worktree: task.worktree.clone(),
         over: false,
         snapshot: Box::new(task),
-    })
+    }
 }
 
 /// What the agent is told of its assignment (SPEC §5.4); its own id is the last one named.

@@ -14,7 +14,7 @@ use super::place::Place;
 use super::{AgentContext, confined};
 use crate::cancel::Cancel;
 use crate::process::guard::{End, ShellCall, ShellResult, run_shell};
-use crate::worktree::view;
+use crate::worktree::{self, Unusable, view};
 
 /// What the model is told of the tool.
 pub(crate) const DESCRIPTION: &str = "Run a shell command (bash) in your working directory. It has no terminal and no \
@@ -61,7 +61,16 @@ pub(crate) fn run(
     let timeout = Duration::from_secs(seconds);
     let done = shell(context, dir, &input.command, timeout, cancel)
         .map_err(|error| format!("the command did not run: {error}"))?;
-    told(&done, seconds)
+    told(&done, seconds, astray(context))
+}
+
+/// What the agent must know if the command has left `HEAD` of its worktree elsewhere.
+fn astray(context: &AgentContext) -> Option<String> {
+    let name = context.desk.assignment()?.worktree?;
+    match worktree::usable(&context.workspace, &name) {
+        Err(Unusable::Astray(astray)) => Some(astray.note()),
+        Ok(()) | Err(Unusable::Broken(_)) => None,
+    }
 }
 
 /// Runs `command` in `dir` as the agent's bash would, whoever asks for it. What it did in a worktree's view of the
@@ -144,7 +153,7 @@ fn next_spill(tmp: &Path) -> io::Result<PathBuf> {
     Ok(tmp.join(format!("out_{}.txt", last.saturating_add(1))))
 }
 
-fn told(done: &ShellResult, seconds: u64) -> Result<String, String> {
+fn told(done: &ShellResult, seconds: u64, also: Option<String>) -> Result<String, String> {
     let mut notes = Vec::new();
     match done.end {
         End::Exited(0) => {}
@@ -164,6 +173,7 @@ fn told(done: &ShellResult, seconds: u64) -> Result<String, String> {
     if let Some(path) = &done.spilled {
         notes.push(format!("the whole output is in {}", path.display()));
     }
+    notes.extend(also);
     let mut text = done.output.clone();
     if text.is_empty() {
         text.push_str("(no output)");
@@ -223,7 +233,7 @@ mod tests {
             ),
         ];
         for (result, text) in table {
-            let told = told(&result, 7);
+            let told = told(&result, 7, None);
             assert_eq!(told.as_deref().map_err(String::as_str), text);
         }
     }

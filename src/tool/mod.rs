@@ -46,7 +46,7 @@ pub mod toolbox;
 pub mod worktrees;
 mod write_file;
 
-pub use assignment::{assignment_for, assignment_text, open_board};
+pub use assignment::{assignment_again, assignment_for, assignment_text, open_board};
 pub use confined::missing as missing_walls;
 pub use desk::{Assignment, Desk, DeskState, Todo};
 pub use directory::TeamDirectory;

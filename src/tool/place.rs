@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{AgentContext, confined};
 use crate::policy::Scope;
 use crate::workspace::Workspace;
-use crate::worktree;
+use crate::worktree::{self, Unusable};
 
 /// The directories of one call, resolved when it began.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,10 +37,22 @@ impl Place {
             );
         };
         if let Some(name) = &assignment.worktree {
-            worktree::usable(&context.workspace, name)
-                .map_err(|why| format!("{why}; your task works only there, so tell the lead"))?;
+            worktree::usable(&context.workspace, name).map_err(refusal)?;
         }
         Self::at(context, &assignment.dir)
+    }
+
+    /// The same for commands, which also run where they alone can bring `HEAD` of a worktree back.
+    pub(crate) fn of_commands(context: &AgentContext) -> Result<Self, String> {
+        let assignment = context.desk.assignment();
+        if let Some(assignment) = &assignment
+            && let Some(name) = &assignment.worktree
+            && let Err(Unusable::Astray(astray)) = worktree::usable(&context.workspace, name)
+        {
+            astray.put_back(&context.workspace)?;
+            return Self::at(context, &assignment.dir);
+        }
+        Self::of(context)
     }
 
     /// The same for a directory that is known.
@@ -131,5 +143,12 @@ impl Place {
         } else {
             short.display().to_string()
         }
+    }
+}
+
+fn refusal(why: Unusable) -> String {
+    match why {
+        Unusable::Astray(astray) => astray.refusal(),
+        Unusable::Broken(why) => format!("{why}; your task works only there, so tell the lead"),
     }
 }

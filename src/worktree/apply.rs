@@ -313,7 +313,7 @@ fn left_behind(workspace: &Workspace, name: &WorktreeName) -> Option<String> {
     std::fs::symlink_metadata(&path).ok()?;
     let (repository, registration) = match registered(workspace, name) {
         Ok(found) => found,
-        Err(why) => return Some(why),
+        Err(why) => return Some(why.into()),
     };
     match uncommitted(&Git::in_worktree(&repository, &registration, &path)) {
         Ok(0) => None,

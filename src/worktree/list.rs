@@ -68,7 +68,7 @@ pub fn state(workspace: &Workspace, name: &WorktreeName) -> State {
         uncommitted(&Git::in_worktree(repository, registration, &path))
     });
     let problem = match (registered(workspace, name), &changes) {
-        (Err(why), _) => Some(why),
+        (Err(why), _) => Some(why.into()),
         (Ok(_), Some(Err(error))) => Some(error.to_string()),
         (Ok(_), _) => untaken,
     };

@@ -22,11 +22,14 @@ pub fn summary(workspace: &Workspace, name: &WorktreeName) -> Option<String> {
         return None;
     }
     let untaken = settle(workspace, name).err();
-    let told = registered(workspace, name).and_then(|(repository, registration)| {
-        let inside = Git::in_worktree(&repository, &registration, &path);
-        told(workspace.root(), name, &inside).map_err(|error| format!("worktree {name}: {error}"))
-    });
-    let mut told = told.unwrap_or_else(|why| why);
+    let mut told = match registered(workspace, name) {
+        Ok((repository, registration)) => {
+            let inside = Git::in_worktree(&repository, &registration, &path);
+            told(workspace.root(), name, &inside)
+                .unwrap_or_else(|error| format!("worktree {name}: {error}"))
+        }
+        Err(why) => why.into(),
+    };
     if let Some(untaken) = untaken {
         told.push('\n');
         told.push_str(&untaken);

@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use super::git::Git;
+use super::head::{self, Unusable};
 use super::repository::{Registration, Repository, gitdir_line, join, pointer};
 use crate::ids::WorktreeName;
 use crate::workspace::Workspace;
@@ -12,11 +12,11 @@ use crate::workspace::Workspace;
 /// How deep a worktree's git directory is looked into.
 const MAX_DEPTH: usize = 16;
 
-/// `Err` says in words why not: not registered, wrong branch, missing directory, changed `.git` file.
+/// `Err` says why not: not registered, wrong branch, missing directory, changed `.git` file.
 ///
 /// Reads the registration's own files, so that a claim stays cheap; git is run only where the repository keeps its refs
 /// in reftables, whose `HEAD` no file shows.
-pub fn usable(workspace: &Workspace, name: &WorktreeName) -> Result<(), String> {
+pub fn usable(workspace: &Workspace, name: &WorktreeName) -> Result<(), Unusable> {
     registered(workspace, name).map(|_| ())
 }
 
@@ -24,14 +24,13 @@ pub fn usable(workspace: &Workspace, name: &WorktreeName) -> Result<(), String> 
 pub(super) fn registered(
     workspace: &Workspace,
     name: &WorktreeName,
-) -> Result<(Repository, Registration), String> {
-    let (repository, registration) = trusted(workspace, name)?;
+) -> Result<(Repository, Registration), Unusable> {
+    let (repository, registration) = trusted(workspace, name).map_err(Unusable::Broken)?;
     if registration.is_half_made() {
         let why = "it is half made: git was ended while it made it";
-        return Err(unusable(name, why));
+        return Err(Unusable::Broken(unusable(name, why)));
     }
-    check_branch(&repository, &registration, &workspace.worktree(name), name)
-        .map_err(|why| unusable(name, &why))?;
+    head::check(workspace, &repository, &registration, name)?;
     Ok((repository, registration))
 }
 
@@ -188,52 +187,4 @@ fn check_plain(dir: &Path, depth: usize) -> Result<(), String> {
 fn same_place(left: &Path, right: &Path) -> bool {
     left == right
         || matches!((left.canonicalize(), right.canonicalize()), (Ok(left), Ok(right)) if left == right)
-}
-
-fn check_branch(
-    repository: &Repository,
-    registration: &Registration,
-    path: &Path,
-    name: &WorktreeName,
-) -> Result<(), String> {
-    let wanted = format!("refs/heads/{}", name.branch());
-    let head = if repository.has_reftable() {
-        Git::in_worktree(repository, registration, path)
-            .text(&["symbolic-ref", "-q", "HEAD"])
-            .unwrap_or_default()
-    } else {
-        head_file(registration)?
-    };
-    if head == wanted || busy_on(registration, &wanted) {
-        return Ok(());
-    }
-    Err(match head.strip_prefix("refs/heads/") {
-        Some(branch) => format!("it is on branch {branch}, not {}", name.branch()),
-        None => format!("it is on no branch, not on {}", name.branch()),
-    })
-}
-
-fn head_file(registration: &Registration) -> Result<String, String> {
-    let text = pointer(&registration.git_dir.join("HEAD"))
-        .map_err(|error| format!("its HEAD: {error}"))?
-        .ok_or("its HEAD is missing")?;
-    Ok(text
-        .trim_end()
-        .strip_prefix("ref: ")
-        .unwrap_or_default()
-        .to_owned())
-}
-
-/// A rebase or bisect detaches the head for a while and notes the branch that it will go back to.
-fn busy_on(registration: &Registration, wanted: &str) -> bool {
-    let noted = |file: &str| {
-        pointer(&registration.git_dir.join(file))
-            .ok()
-            .flatten()
-            .map(|text| text.trim_end().to_owned())
-    };
-    let short = wanted.trim_start_matches("refs/heads/");
-    noted("rebase-merge/head-name").as_deref() == Some(wanted)
-        || noted("rebase-apply/head-name").as_deref() == Some(wanted)
-        || noted("BISECT_START").as_deref() == Some(short)
 }

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::usable::registered;
+use super::usable::trusted;
 use crate::ids::WorktreeName;
 use crate::workspace::Workspace;
 
 /// The directories of the repository that git writes to when it commits in the worktree; some may not exist.
 pub fn writable_parts(workspace: &Workspace, name: &WorktreeName) -> Result<Vec<PathBuf>, String> {
-    let (repository, registration) = registered(workspace, name)?;
+    let (repository, registration) = trusted(workspace, name)?;
     let common = repository.common;
     let parts = [
         registration.git_dir,

@@ -32,5 +32,5 @@ mod tests;
 
 pub(super) use held::{clear, forget, held};
 pub use open::open;
-pub(super) use refs::is_id;
+pub(super) use refs::{is_id, lookup};
 pub use settle::{settle, settle_all};

@@ -121,7 +121,12 @@ fn follow(place: &Place, top: &Beneath) -> Result<(), String> {
     let view = refs::read(&place.view()).map_err(unreadable)?;
     let mut changes = refs::to_follow(&noted, &view, &real);
     // An agent's branch is never taken from under it.
-    changes.retain(|name, id| id.is_some() || *name != place.branch());
+    let branch = place.branch();
+    changes.retain(|name, id| id.is_some() || *name != branch);
+    // Taken away or renamed by the agent, it comes back: there is always a branch to go back to.
+    if let (None, Some(id)) = (view.get(&branch), real.get(&branch)) {
+        changes.insert(branch, Some(id.clone()));
+    }
     if changes.is_empty() {
         return Ok(());
     }

@@ -43,7 +43,7 @@ pub(super) fn read(dir: &Path) -> io::Result<Refs> {
 }
 
 /// One reference in the git directory `dir`, if it names an object.
-pub(super) fn lookup(dir: &Path, name: &str) -> io::Result<Option<String>> {
+pub(in crate::worktree) fn lookup(dir: &Path, name: &str) -> io::Result<Option<String>> {
     match one(&dir.join(name)) {
         Some(value) => Ok(is_id(&value).then_some(value)),
         None => Ok(packed(dir)?.remove(name)),

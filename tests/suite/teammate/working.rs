@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::played::Played;
 use super::{bash, complete, says, tool, turn};
+use crate::support::agent::Agent;
 use crate::support::{DEADLINE, wait_until};
 
 #[test]
@@ -208,4 +209,22 @@ fn a_model_that_cannot_be_opened_is_a_failure_for_good() {
     let done = done.expect_code(1);
     assert!(done.stderr.contains("/nowhere.json"), "{}", done.stderr);
     assert_eq!(lead.member()["status"], "failed");
+}
+
+#[test]
+fn who_comes_back_to_a_worktree_that_is_on_another_branch_goes_back_and_goes_on() {
+    let lead = Played::new(&json!([
+        bash("git checkout -q wt/w && git merge -q mine"),
+        complete(),
+        says("done")
+    ]));
+    let maker = Agent::new(&lead.bed, "lead");
+    let id = maker.make_task(json!({"subject": "Config", "worktree": "w"}));
+    let before = Agent::new(&lead.bed, "alice");
+    before.claim(&id);
+    before.bash("git checkout -q -b mine && git commit -q --allow-empty -m mine");
+    let _alice = lead.start(&["--task", &id]);
+    lead.wait_for_task(&id.parse().unwrap(), "completed");
+    let log = lead.bed.run_git(&["log", "-1", "--format=%s", "wt/w"]);
+    assert_eq!(log, "mine\n");
 }

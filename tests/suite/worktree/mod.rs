@@ -1,5 +1,6 @@
 //! Worktrees on real repositories.
 
+mod astray;
 mod at_once;
 mod brought;
 mod create;

@@ -15,7 +15,7 @@ fn usable_after(change: impl FnOnce(&Path, &Path)) -> Result<(), String> {
     let space = workspace(&root);
     worktree::create(&space, &name("w")).unwrap();
     change(&root, &space.worktree(&name("w")));
-    worktree::usable(&space, &name("w"))
+    Ok(worktree::usable(&space, &name("w"))?)
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_moved_workspace_says_how_to_repair_its_worktrees() {
     let moved = scratch.path().join("new");
     #[expect(clippy::disallowed_methods, reason = "a test moves a directory")]
     std::fs::rename(&root, &moved).unwrap();
-    let said = worktree::usable(&workspace(&moved), &name("w")).unwrap_err();
+    let said = String::from(worktree::usable(&workspace(&moved), &name("w")).unwrap_err());
     assert!(said.contains("git worktree repair"), "{said}");
     let path = moved.join(".worktrees/w");
     git(&moved, &["worktree", "repair", path.to_str().unwrap()]);

@@ -135,7 +135,7 @@ fn a_link_in_the_worktrees_git_directory_makes_it_unusable() {
     let log = bed.root.join(".git/worktrees/w/logs/HEAD");
     std::fs::remove_file(&log).unwrap();
     symlink(&victim, &log).unwrap();
-    let why = worktree::usable(&bed.workspace(), &w()).unwrap_err();
+    let why = String::from(worktree::usable(&bed.workspace(), &w()).unwrap_err());
     assert!(why.contains("symbolic link"), "{why}");
     put(&bed.path().join("left"), "left\n");
     worktree::leftovers(&bed.workspace(), &w()).err().unwrap();
