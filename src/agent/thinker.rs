@@ -13,7 +13,7 @@ use super::turn::{Effect, Event, Room, State, Turn, Work};
 use super::worker::{self, Job, Report};
 use crate::cancel::Cancel;
 use crate::clock::Timestamp;
-use crate::conversation::{Record, Replay, ToolCall, Transcript, Usage};
+use crate::conversation::{ModelNotes, Record, Replay, ToolCall, Transcript, Usage};
 use crate::model::{Model, ModelError};
 use crate::store::StoreError;
 use crate::store::fault::{self, Point};
@@ -110,6 +110,12 @@ pub struct Thinker {
     history: History,
     turn: Turn,
     system: Arc<Vec<String>>,
+    /// The model that is asked, or was last.
+    model: String,
+    /// The model to be asked next, if that is another.
+    other: Option<Box<dyn Model>>,
+    /// What earlier replies left with their models.
+    notes: ModelNotes,
     /// Tokens that the model's window has, as far as is known.
     window: u64,
     jobs: mpsc::Sender<Job>,
@@ -121,7 +127,9 @@ impl Thinker {
     /// Starts the worker thread.
     pub fn start(parts: ThinkerParts) -> Self {
         let mut model = parts.model;
-        model.resume(&parts.replay.model_notes);
+        let name = model.name().to_owned();
+        let notes = parts.replay.model_notes;
+        model.resume(&notes.of(&name));
         let history = History::new(parts.replay.messages);
         let has_stop_hooks = !parts.toolbox.context().hooks.stop.is_empty();
         Self {
@@ -129,6 +137,9 @@ impl Thinker {
             turn: Turn::new(history.calls()).with_stop_hooks(has_stop_hooks),
             history,
             system: Arc::new(parts.system),
+            model: name,
+            other: None,
+            notes,
             window: model.known_window(),
             jobs: worker::start(model, parts.toolbox, parts.send),
             cancel: Arc::default(),
@@ -227,6 +238,16 @@ impl Thinker {
         self.window
     }
 
+    /// From the next call on `model` is asked; what the conversation holds of the provider before stays with that one.
+    pub fn speak_with(&mut self, model: Box<dyn Model>) {
+        self.other = Some(model);
+    }
+
+    /// The model that is asked now, or was last; `provider:name`.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
     /// The last text the model said, if any.
     pub fn last_text(&self) -> Option<String> {
         self.history.last_text().map(str::to_owned)
@@ -263,6 +284,7 @@ impl Thinker {
                 usage,
                 note,
             } => {
+                self.notes.add(note.clone());
                 self.transcript.append(&Record::Assistant {
                     content: content.clone(),
                     usage,
@@ -291,6 +313,7 @@ impl Thinker {
             }
             Effect::RecordShorter(shorter) => {
                 let (usage, note) = shorter.spent.unwrap_or_default();
+                self.notes.add(note.clone());
                 self.transcript.append(&Record::Compacted {
                     cut: shorter.cut,
                     text: shorter.text,
@@ -311,7 +334,7 @@ impl Thinker {
                     cancel,
                 });
             }
-            Effect::Call(room) => self.call(room),
+            Effect::Call(room) => self.call(room)?,
             Effect::Run(call) => {
                 let (epoch, cancel) = self.fresh();
                 self.order(Job::Run {
@@ -329,16 +352,40 @@ impl Thinker {
         Ok(())
     }
 
-    fn call(&mut self, room: Room) {
+    fn call(&mut self, room: Room) -> Result<(), StoreError> {
+        // What a server wants to go on with is for that server.
+        let mut other = self.other.take_if(|_| self.history.ends_with_user());
+        self.go_over(other.as_deref())?;
+        if let Some(model) = &mut other {
+            model.resume(&self.notes.of(&self.model));
+        }
         let (epoch, cancel) = self.fresh();
         let (system, messages) = (Arc::clone(&self.system), self.history.lend());
         self.order(Job::Call {
             epoch,
+            other,
             room,
             system,
             messages,
             cancel,
         });
+        Ok(())
+    }
+
+    /// Records that the conversation goes over to `other`, or has come to the model of this start.
+    fn go_over(&mut self, other: Option<&dyn Model>) -> Result<(), StoreError> {
+        let before = self.notes.speaks().unwrap_or(&self.model).to_owned();
+        if let Some(model) = other {
+            model.name().clone_into(&mut self.model);
+            self.window = model.known_window();
+        }
+        if before == self.model {
+            return Ok(());
+        }
+        let record = ModelNotes::going_over(&before, &self.model);
+        self.transcript.append(&record)?;
+        self.notes.take(&record);
+        Ok(())
     }
 
     fn fresh(&mut self) -> (u64, Arc<Cancel>) {

@@ -18,6 +18,8 @@ pub(super) enum Job {
     /// Call the model.
     Call {
         epoch: u64,
+        /// Takes the place of the one asked so far.
+        other: Option<Box<dyn Model>>,
         /// Whether it may be made shorter first; then that is all that is done.
         room: Room,
         system: Arc<Vec<String>>,
@@ -106,11 +108,15 @@ impl Worker {
         match job {
             Job::Call {
                 epoch,
+                other,
                 room,
                 system,
                 mut messages,
                 cancel,
             } => {
+                if let Some(model) = other {
+                    self.speak_with(model);
+                }
                 let event = self
                     .make_room(epoch, room, &system, &mut messages, &cancel)
                     .unwrap_or_else(|| self.call(epoch, &system, &messages, &cancel));
@@ -149,6 +155,13 @@ impl Worker {
                 (self.send)(Report::of(Event::Ended(epoch, ended)));
             }
         }
+    }
+
+    fn speak_with(&mut self, model: Box<dyn Model>) {
+        let context = self.toolbox.context();
+        self.gate = Gate::new(&context.workspace, model.name(), context.agent.as_str());
+        self.estimate = Estimate::default();
+        self.model = model;
     }
 
     /// `None`: there is room enough.

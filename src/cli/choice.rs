@@ -2,22 +2,15 @@
 
 use super::exit::Failure;
 use crate::config::Settings;
-use crate::model::{Credentials, ModelSpec, ollama};
-
-const ANTHROPIC: &str = "anthropic:claude-sonnet-5-5";
-const OPENAI: &str = "openai:gpt-5.4";
+use crate::model::{self, Credentials, ModelSpec, ollama};
 
 /// The lead's model: the settings', else the first provider that can be used.
 pub fn lead_model(settings: &Settings, credentials: &Credentials) -> Result<ModelSpec, Failure> {
     if let Some(text) = &settings.model {
         return parse(text);
     }
-    let set = |key: &Option<String>| key.is_some();
-    if set(&credentials.anthropic_key) || set(&credentials.anthropic_token) {
-        return parse(ANTHROPIC);
-    }
-    if set(&credentials.openai_key) {
-        return parse(OPENAI);
+    if let Some(first) = model::usual(credentials).into_iter().next() {
+        return Ok(first);
     }
     if let Some(models) = ollama::listed(credentials) {
         return match models.first() {
@@ -69,13 +62,7 @@ pub fn refuse_unpriced(
 
 /// Reads a model as named. A script's path becomes absolute here: teammates run in other directories.
 pub fn parse(text: &str) -> Result<ModelSpec, Failure> {
-    let spec = ModelSpec::parse(text)
-        .map_err(|error| Failure::usage(format!("{error}; nothing was started")))?;
-    match spec {
-        ModelSpec::Script(path) => {
-            let path = std::path::absolute(&path).unwrap_or(path);
-            Ok(ModelSpec::Script(path))
-        }
-        other => Ok(other),
-    }
+    ModelSpec::parse(text)
+        .map(ModelSpec::absolute)
+        .map_err(|error| Failure::usage(format!("{error}; nothing was started")))
 }

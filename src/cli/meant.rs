@@ -111,7 +111,7 @@ fn in_other_words(said: &str) -> Option<String> {
     if let Some((_, call)) = other {
         return Some(format!("`{call}`"));
     }
-    let mut commands = COMMANDS.iter().map(|(name, _, _)| *name);
+    let mut commands = COMMANDS.iter().map(|command| command.call);
     let found = commands.find(|name| {
         let words = name.strip_prefix('/');
         words.and_then(|words| words.split(' ').next_back()) == Some(said)
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn every_command_of_a_session_leads_to_its_verb_or_back_to_the_session() {
-        for (name, _, _) in COMMANDS {
-            let Some(name) = name.strip_prefix('/') else {
+        for command in COMMANDS {
+            let Some(name) = command.call.strip_prefix("/") else {
                 continue;
             };
             let name = name.split(' ').next().unwrap();

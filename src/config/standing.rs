@@ -184,7 +184,6 @@ impl Settings {
         }
         take!(
             max_teammates,
-            permissions,
             team_allowed_paths,
             members,
             limits,
@@ -194,6 +193,15 @@ impl Settings {
             stall_secs,
             permission_wait_secs
         );
+        // Each for itself: a new rule must not bring back a mode that the person has left.
+        let (old, new) = (&before.permissions, &fresh.permissions);
+        if old.rules != new.rules {
+            self.permissions.rules.clone_from(&new.rules);
+        }
+        if old.mode != new.mode {
+            self.permissions.mode = new.mode;
+        }
+        rest.permissions.clone_from(new);
         let (old, new) = (rest.leaves(), fresh.leaves());
         let only = |some: &[(String, String)], others: &[(String, String)]| -> Vec<String> {
             let mut some = some.to_vec();
@@ -221,12 +229,14 @@ mod tests {
         let before = read(r#"{"limits": {"tokens": 5}, "sandbox": "required"}"#);
         let mut now = before.clone();
         now.limits.tokens = Some(9);
+        now.permissions.mode = Some(crate::policy::Mode::Confirm);
         let fresh = read(
             r#"{"limits": {"tokens": 5}, "permissions": {"deny": ["bash(rm *)"]}, "sandbox": "off", "verify": "true"}"#,
         );
         assert_eq!(now.take_over(&before, &fresh), ["sandbox", "verify"]);
         assert_eq!(now.limits.tokens, Some(9));
-        assert_eq!(now.permissions, fresh.permissions);
+        assert_eq!(now.permissions.rules, fresh.permissions.rules);
+        assert_eq!(now.permissions.mode, Some(crate::policy::Mode::Confirm));
         assert_eq!((now.sandbox, now.verify), (before.sandbox, None));
     }
 }

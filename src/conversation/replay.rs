@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::dialogue::Dialogue;
-use super::{MailRecord, Message, Record, Usage, words};
+use super::{MailRecord, Message, ModelNotes, Record, Usage, words};
 use crate::clock::Timestamp;
 
 /// What a transcript holds when opened.
@@ -23,8 +23,8 @@ pub struct Replay {
     pub last_mail: Option<LastMail>,
     /// What that record brought, put before the model or not.
     pub last_batch: Vec<Value>,
-    /// The notes of the assistant records, in order.
-    pub model_notes: Vec<Value>,
+    /// The notes of the replies.
+    pub model_notes: ModelNotes,
     /// The last value of each owner's note.
     pub notes: HashMap<String, Value>,
     /// When the conversation began.
@@ -124,6 +124,7 @@ impl Replaying {
 
     /// Takes the next record in.
     pub(super) fn take(&mut self, record: Record) {
+        self.replay.model_notes.take(&record);
         match record {
             Record::Start { at, .. } => {
                 self.started = true;
@@ -152,7 +153,7 @@ impl Replaying {
                 ..
             } => {
                 self.replay.usage += usage;
-                self.replay.model_notes.extend(note);
+                self.replay.model_notes.add(note);
                 self.replay.replies += 1;
                 self.replay.last_words = words(&content);
                 self.dialogue.assistant(content);
@@ -177,7 +178,7 @@ impl Replaying {
                 ..
             } => {
                 self.replay.usage += usage;
-                self.replay.model_notes.extend(note);
+                self.replay.model_notes.add(note);
                 self.dialogue.compact(cut, text.as_deref());
             }
             Record::Interrupted { why, .. } => {

@@ -314,7 +314,7 @@ fn notes_are_found_again() {
     ]));
     assert_eq!(replay.notes["task"], Value::Null);
     assert_eq!(replay.notes["gate"], "open");
-    assert_eq!(replay.model_notes, [json!(3), json!(4)]);
+    assert_eq!(replay.model_notes.of("any"), [json!(3), json!(4)]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::fleet::Happened;
 use super::inlet::Event;
 use super::session::Session;
-use super::slash::{COMMANDS, Command, TeamCommand};
+use super::slash::{Command, TeamCommand};
 use super::{Seen, Shown, View};
 use crate::ids::{AgentName, TaskId};
 use crate::mailbox::inbox;
@@ -19,7 +19,7 @@ use crate::worktree::snapshot::{self, Form};
 impl Session {
     pub(super) fn on_command(&mut self, command: Command) {
         match command {
-            Command::Help => self.ui.show(Shown::View(View::Help(COMMANDS.to_vec()))),
+            Command::Help => self.ui.show(Shown::View(View::Help)),
             Command::Team(command) => self.on_team_command(command),
             Command::Tasks(id) => self.show_tasks(id.as_deref()),
             Command::Mail => self.show_mail(),
@@ -28,6 +28,9 @@ impl Session {
             Command::Usage => self.show_usage(),
             Command::Limits(None) => self.show_limits(),
             Command::Limits(Some(limit)) => self.set_limit(limit),
+            Command::Log(part) => self.show_log(part),
+            Command::Model(None) => self.show_models(),
+            Command::Model(Some(name)) => self.set_model(&name),
             Command::Compact => self.shorten(),
             Command::Exit => self.leave(None, false),
         }
@@ -146,8 +149,8 @@ impl Session {
         });
     }
 
-    /// On a thread of its own: git reads every changed file.
-    fn look(&mut self, answer: impl FnOnce() -> Result<View, String> + Send + 'static) {
+    /// On a thread of its own: git reads every changed file, a server may take its time.
+    pub(super) fn look(&mut self, answer: impl FnOnce() -> Result<View, String> + Send + 'static) {
         self.person.looking += 1;
         let inlet = self.inlet.clone();
         std::thread::spawn(move || inlet.put(Event::Answered(answer())));

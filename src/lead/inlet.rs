@@ -30,6 +30,8 @@ pub(super) enum Event {
     Interrupt,
     /// Esc: cut the running turn.
     Cut,
+    /// Shift+Tab: the next permission mode.
+    NextMode,
     /// A signal to this process.
     Signal(Signal),
     /// A watched file may have changed.
@@ -112,6 +114,11 @@ impl Inlet {
     /// Esc: cuts the running turn.
     pub fn cut(&self) {
         self.put(Event::Cut);
+    }
+
+    /// Shift+Tab: the next permission mode is in force.
+    pub fn next_mode(&self) {
+        self.put(Event::NextMode);
     }
 
     /// A signal to this process. On a terminal without `-p`, [`Signal::Interrupt`] is the same as [`Self::interrupt`].

@@ -100,6 +100,15 @@ impl Session {
 
     /// Holds from the next call of anybody on. Who stands still for a limit goes on if it is raised enough.
     pub(super) fn set_limit(&mut self, limit: Limit) {
+        let prices = &self.options.settings.prices;
+        let models = [&self.record.model, &self.options.teammate_model.to_string()];
+        let unpriced = models.into_iter().find(|model| prices.of(model).is_none());
+        if let (Limit::Cost(_), Some(model)) = (limit, unpriced) {
+            return self.ui.show(Shown::Error(format!(
+                "no limit on cost; {model} has no price, so that what it costs is not known; set \"prices\" in the settings, \
+                 or limit tokens instead"
+            )));
+        }
         let limits = &mut self.options.settings.limits;
         match limit {
             Limit::Tokens(tokens) => limits.tokens = Some(tokens),

@@ -173,7 +173,7 @@ impl Session {
         let counted = usage::record(
             &self.files.workspace,
             &AgentName::lead(),
-            &self.record.model,
+            self.mind.thinker.model(),
             self.record.id.as_str(),
             tokens,
         );

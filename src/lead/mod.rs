@@ -21,9 +21,13 @@ pub mod inlet;
 mod launch;
 mod leaving;
 mod limits;
+mod listed;
 mod log_end;
+mod look_back;
 mod mail;
 mod mind;
+mod models;
+mod modes;
 mod new_settings;
 pub mod options;
 mod owed;
@@ -48,9 +52,10 @@ mod way_back;
 
 pub use approvals::NOBODY;
 pub use inlet::{Inbound, Inlet, inlet};
+pub use listed::{COMMANDS, Listed};
+pub use models::known_models;
 pub use options::{EndStatus, Resume, RunError, SessionOptions, SessionResult};
 pub use session::run;
-pub use slash::COMMANDS;
 pub use ui::{
     Account, Answering, Lost, PromptFor, Seen, ShellEnd, Shown, TaskNews, TeammateNews, Ui, Used,
     View,

@@ -25,6 +25,7 @@ impl Session {
 
     fn take_settings(&mut self, before: &Settings, fresh: &Settings) {
         let last = self.options.settings.clone();
+        let mode = last.permissions.mode;
         let later = self.options.settings.take_over(before, fresh);
         settle_mode(&mut self.options);
         let taken = self.options.settings != last;
@@ -33,6 +34,9 @@ impl Session {
             return self.say(format!(
                 "the changed settings: {why}; the last good ones stay in force"
             ));
+        }
+        if self.options.settings.permissions.mode != mode {
+            self.show_mode();
         }
         if taken {
             self.say("the changed settings are in force");
@@ -45,7 +49,8 @@ impl Session {
         }
     }
 
-    fn put_in_force(&mut self) -> Result<(), String> {
+    /// Judges and limits by the settings as they are now, and tells the teammates.
+    pub(super) fn put_in_force(&mut self) -> Result<(), String> {
         let settings = &self.options.settings;
         let mut models = [&self.options.model, &self.options.teammate_model].into_iter();
         let unpriced = models.find(|model| settings.prices.of(&model.to_string()).is_none());

@@ -180,6 +180,7 @@ impl Session {
             Event::EndOfInput => self.on_end_of_input(),
             Event::Interrupt => self.on_interrupt(),
             Event::Cut => self.cut("the person interrupted you"),
+            Event::NextMode => self.next_mode(),
             Event::Signal(signal) => self.on_signal(signal),
             Event::Changed(path) => self.on_changed(&path)?,
             Event::Notice(text) => self.ui.show(Shown::Notice(text)),

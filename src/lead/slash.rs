@@ -1,6 +1,8 @@
 //! What a line means outside of a question: pure.
 
 use super::limits::{self, Limit};
+use super::listed;
+use super::look_back::{self, Part};
 use crate::ids::{AgentName, nearest};
 
 /// A line of the person.
@@ -39,6 +41,10 @@ pub(super) enum Command {
     Usage,
     /// `/limits [WHAT VALUE]`
     Limits(Option<Limit>),
+    /// `/log [N|ID]`
+    Log(Part),
+    /// `/model [NAME]`
+    Model(Option<String>),
     /// `/compact`
     Compact,
     /// `/exit`
@@ -63,41 +69,6 @@ pub(super) enum TeamCommand {
     /// End the process.
     Kill(AgentName),
 }
-
-/// Command, arguments, what it does; `/help` shows them all.
-pub const COMMANDS: [(&str, &str, &str); 19] = [
-    ("@NAME", "TEXT", "speak to a teammate directly"),
-    ("!COMMAND", "", "run a command of your own"),
-    ("/help", "", "show this"),
-    ("/team", "", "members and open requests"),
-    ("/team messages", "", "messages that wait"),
-    ("/team permissions", "", "open permission questions"),
-    ("/team plans", "", "open plans"),
-    ("/team stop", "NAME", "ask a teammate to stop"),
-    (
-        "/team shutdown",
-        "NAME",
-        "how the last request to stop stands",
-    ),
-    ("/team interrupt", "NAME", "end a teammate's running call"),
-    ("/team kill", "NAME", "end a teammate's process"),
-    ("/tasks", "[ID]", "the board, or one task"),
-    ("/mail", "", "messages that wait"),
-    ("/worktrees", "", "worktrees with their tasks"),
-    (
-        "/diff",
-        "",
-        "what has changed in the workspace since this session's first change",
-    ),
-    ("/usage", "", "tokens and calls of this session"),
-    (
-        "/limits",
-        "[tokens|turns|time|cost VALUE]",
-        "what the team may use, or another limit",
-    ),
-    ("/compact", "", "sum the conversation up, to make room"),
-    ("/exit", "", "stop the team and leave"),
-];
 
 /// Reads a line.
 pub(super) fn parse(line: &str) -> Line {
@@ -155,51 +126,36 @@ fn command(rest: &str) -> Line {
             ),
         },
         "team" => team(args),
-        _ => Line::Wrong(unknown(
-            "/",
-            name,
-            &[
-                "help",
-                "team",
-                "tasks",
-                "mail",
-                "worktrees",
-                "diff",
-                "usage",
-                "limits",
-                "compact",
-                "exit",
-            ],
+        "log" => match look_back::parse(args) {
+            Ok(part) => Line::Command(Command::Log(part)),
+            Err(why) => Line::Wrong(why),
+        },
+        // A script's path may have blanks.
+        "model" => Line::Command(Command::Model(
+            (!args.is_empty()).then(|| rest.trim_start_matches(name).trim().to_owned()),
         )),
+        _ => Line::Wrong(unknown("/", name)),
     }
 }
 
 fn team(args: &[&str]) -> Line {
-    const VERBS: [&str; 8] = [
-        "list",
-        "messages",
-        "permissions",
-        "plans",
-        "stop",
-        "shutdown",
-        "interrupt",
-        "kill",
-    ];
+    /// What is done to one teammate.
+    const VERBS: [&str; 4] = ["stop", "shutdown", "interrupt", "kill"];
     let (verb, name) = match args {
         [] | ["list"] => return Line::Command(Command::Team(TeamCommand::List)),
         ["messages"] => return Line::Command(Command::Mail),
         ["permissions"] => return Line::Command(Command::Team(TeamCommand::Permissions)),
         ["plans"] => return Line::Command(Command::Team(TeamCommand::Plans)),
-        [verb] if VERBS[4..].contains(verb) => {
+        [verb] if VERBS.contains(verb) => {
             return Line::Wrong(format!(
                 "/team {verb} whom; it takes a name; such as /team {verb} alice"
             ));
         }
-        [verb, name] if VERBS[4..].contains(verb) => (*verb, *name),
-        [verb, ..] if VERBS.contains(verb) => {
+        [verb, name] if VERBS.contains(verb) => (*verb, *name),
+        [verb, ..] if listed::words_after("/team ").contains(verb) || *verb == "list" => {
             return Line::Wrong(format!("too many words after /team {verb}; see /help"));
         }
-        [verb, ..] => return Line::Wrong(unknown("/team ", verb, &VERBS)),
+        [verb, ..] => return Line::Wrong(unknown("/team ", verb)),
     };
     let name = match AgentName::parse_teammate(name.trim_start_matches('@')) {
         Ok(name) => name,
@@ -213,9 +169,10 @@ fn team(args: &[&str]) -> Line {
     }))
 }
 
-fn unknown(before: &str, given: &str, known: &[&str]) -> String {
+fn unknown(before: &str, given: &str) -> String {
+    let known = listed::words_after(before);
     let there_are = known.join(", ");
-    match nearest(given, known.iter().copied()) {
+    match nearest(given, known) {
         Some(near) => format!(
             "there is no {before}{given}; did you mean {before}{near}? There are {there_are}"
         ),
@@ -248,6 +205,12 @@ mod tests {
             ("/exit ", Line::Command(Command::Exit)),
             ("/worktrees", Line::Command(Command::Worktrees)),
             ("/diff", Line::Command(Command::Diff)),
+            ("/log 5", Line::Command(Command::Log(Part::Last(5)))),
+            ("/model", Line::Command(Command::Model(None))),
+            (
+                "/model  script:a b.json ",
+                Line::Command(Command::Model(Some("script:a b.json".into()))),
+            ),
             ("/tasks", Line::Command(Command::Tasks(None))),
             (
                 "/tasks task_1",
@@ -280,6 +243,8 @@ mod tests {
             ("/team kill ../x", "would do"),
             ("/", "/help"),
             ("/usage now", "alone"),
+            ("/log a b", "/log 50"),
+            ("/modle", "/model"),
             ("/tasks a b", "one id"),
             ("@alice", "what to say"),
             ("@al/ice hi", "would do"),

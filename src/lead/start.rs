@@ -395,6 +395,7 @@ impl Session {
         }
         // Watched from now on; they may have changed since they were read.
         self.look_at_settings();
+        self.show_mode();
         leases::begin(&self.mind.context);
         let waiting = std::mem::take(&mut self.mind.waiting);
         self.receive(waiting)?;

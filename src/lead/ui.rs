@@ -8,10 +8,12 @@ use crate::clock::Timestamp;
 use crate::conversation::ToolCall;
 use crate::ids::{AgentName, SessionId, TaskId};
 use crate::mailbox::Message;
+use crate::policy::Mode;
 use crate::process::guard::ShellResult;
 use crate::request::Record;
 use crate::team::usage::Spent;
 use crate::team::{Member, Prices};
+use crate::timeline::Event;
 use crate::tool::Worktree;
 
 /// Where a session shows itself. Called from the session's loop only; must not block for long.
@@ -70,6 +72,8 @@ pub enum Shown {
     },
     /// The lead's model begins or ends its work.
     Working(bool),
+    /// The permission mode that is in force: at the start, and when it changes.
+    Mode(Mode),
     /// What the team has used, after a call.
     Used(Used),
     /// One line for the person.
@@ -164,8 +168,8 @@ pub struct TeammateNews {
 /// The answer to a command of the person.
 #[derive(Debug, Clone)]
 pub enum View {
-    /// `/help`: command, arguments, what it does.
-    Help(Vec<(&'static str, &'static str, &'static str)>),
+    /// `/help`
+    Help,
     /// `/team`: members, and the open requests.
     Team(Vec<Seen>, Vec<Record>),
     /// `/team permissions`, `/team plans`, `/team shutdown NAME`.
@@ -180,6 +184,19 @@ pub enum View {
     Worktrees(Vec<Worktree>),
     /// `/diff`
     Diff(String),
+    /// `/log`: the last events.
+    Log(Vec<Event>),
+    /// `/log ID`: everything that bears the id, in full.
+    Whole(Vec<Event>),
+    /// `/model`
+    Models {
+        /// The lead's.
+        speaks: String,
+        /// The teammates' where nothing else is said.
+        teammates: String,
+        /// Those that can be named, as far as is known.
+        known: Vec<String>,
+    },
     /// `/usage` in this session.
     Usage(BTreeMap<AgentName, Spent>, Prices),
     /// `/limits`: each with what is used of it, a line each.

@@ -30,7 +30,7 @@ use crate::conversation::{Block, Message, ToolCall, ToolSpec, Usage};
 
 pub use error::ModelError;
 pub use gate::Gate;
-pub use spec::{Credentials, ModelSpec, OpenError, open};
+pub use spec::{Credentials, ModelSpec, OpenError, open, usual};
 
 /// One call.
 #[derive(Debug, Clone, Copy)]

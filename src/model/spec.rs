@@ -47,6 +47,24 @@ impl ModelSpec {
             other => Err(unknown_provider(other, name)),
         }
     }
+
+    /// The same in any directory: a script's path is made absolute.
+    #[must_use]
+    pub fn absolute(self) -> Self {
+        match self {
+            Self::Script(path) => Self::Script(std::path::absolute(&path).unwrap_or(path)),
+            Self::Anthropic(_) | Self::OpenAi(_) | Self::Ollama(_) => self,
+        }
+    }
+}
+
+/// The usual models of the providers whose key is set.
+pub fn usual(credentials: &Credentials) -> Vec<ModelSpec> {
+    let anthropic = credentials.anthropic_key.is_some() || credentials.anthropic_token.is_some();
+    let openai = credentials.openai_key.is_some();
+    let anthropic = anthropic.then(|| ModelSpec::Anthropic("claude-sonnet-5-5".to_owned()));
+    let openai = openai.then(|| ModelSpec::OpenAi("gpt-5.4".to_owned()));
+    anthropic.into_iter().chain(openai).collect()
 }
 
 fn no_model(text: &str, nearest: Option<&str>) -> OpenError {

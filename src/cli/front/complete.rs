@@ -12,9 +12,10 @@ use super::prompt::SharedPrompt;
 use crate::agent::joined::open_board;
 use crate::board::Status;
 use crate::cli::safe::{safe, safe_line};
-use crate::lead::COMMANDS;
+use crate::lead::{COMMANDS, known_models};
+use crate::model::Credentials;
 use crate::store::Durability;
-use crate::team::Roster;
+use crate::team::{Roster, Session};
 use crate::workspace::Workspace;
 
 /// Most suggestions at once; whoever wants more types a letter more.
@@ -31,14 +32,19 @@ enum Wanted<'a> {
     Name(&'a str),
     /// An id of a task.
     Task(&'a str),
+    /// A model's name.
+    Model(&'a str),
     /// A file, from the workspace's root.
     File(&'a str),
 }
 
 impl<'a> Wanted<'a> {
     fn typed(&self) -> &'a str {
-        let (Self::Command(typed) | Self::Name(typed) | Self::Task(typed) | Self::File(typed)) =
-            self;
+        let (Self::Command(typed)
+        | Self::Name(typed)
+        | Self::Task(typed)
+        | Self::Model(typed)
+        | Self::File(typed)) = self;
         typed
     }
 }
@@ -48,9 +54,11 @@ fn wanted(before: &str) -> Option<Wanted<'_>> {
     let last = before.rsplit(char::is_whitespace).next().unwrap_or(before);
     if before.starts_with('/') {
         let line = before[..before.len() - last.len()].trim_end();
-        return match COMMANDS.iter().find(|(command, ..)| *command == line) {
-            Some((_, "NAME", _)) => Some(Wanted::Name(last)),
-            Some((_, "[ID]", _)) => Some(Wanted::Task(last)),
+        let command = COMMANDS.iter().find(|command| command.call == line);
+        return match command.map_or("", |command| command.takes) {
+            "NAME" => Some(Wanted::Name(last)),
+            "[ID]" => Some(Wanted::Task(last)),
+            "[NAME]" => Some(Wanted::Model(last)),
             _ => Some(Wanted::Command(before)),
         };
     }
@@ -71,10 +79,11 @@ fn commands(typed: &str) -> Vec<Offer> {
     let mut seen = BTreeSet::new();
     COMMANDS
         .iter()
-        .filter(|(command, ..)| command.starts_with(typed))
-        .filter_map(|(command, _, what)| {
-            let part = command.split(' ').take(words).collect::<Vec<_>>().join(" ");
-            let what = (part == *command).then(|| (*what).to_owned());
+        .filter(|command| command.call.starts_with(typed))
+        .filter_map(|command| {
+            let words: Vec<&str> = command.call.split(' ').take(words).collect();
+            let part = words.join(" ");
+            let what = (part == command.call).then(|| command.what.to_owned());
             seen.insert(part.clone()).then_some((part, what))
         })
         .collect()
@@ -84,13 +93,18 @@ fn commands(typed: &str) -> Vec<Offer> {
 #[derive(Debug)]
 pub struct Known {
     workspace: Workspace,
+    credentials: Credentials,
     prompt: SharedPrompt,
 }
 
 impl Known {
     /// Over a workspace; silent while `prompt` is a question's.
-    pub fn new(workspace: Workspace, prompt: SharedPrompt) -> Self {
-        Self { workspace, prompt }
+    pub fn new(workspace: Workspace, credentials: Credentials, prompt: SharedPrompt) -> Self {
+        Self {
+            workspace,
+            credentials,
+            prompt,
+        }
     }
 
     fn offers(&self, wanted: &Wanted<'_>) -> Vec<Offer> {
@@ -98,6 +112,7 @@ impl Known {
             Wanted::Command(typed) => commands(typed),
             Wanted::Name(typed) => self.names(typed),
             Wanted::Task(typed) => self.tasks(typed),
+            Wanted::Model(typed) => self.models(typed),
             Wanted::File(typed) => files(self.workspace.root(), typed),
         }
     }
@@ -110,6 +125,14 @@ impl Known {
             .map(|member| (member.name.to_string(), Some(member.role)))
             .filter(|(name, _)| name.to_ascii_lowercase().starts_with(&typed))
             .collect()
+    }
+
+    fn models(&self, typed: &str) -> Vec<Offer> {
+        let session = Session::load(&self.workspace);
+        let settings = session.and_then(|session| serde_json::from_value(session.settings).ok());
+        let known = known_models(&settings.unwrap_or_default(), &self.credentials);
+        let begin = known.into_iter().filter(|name| name.starts_with(typed));
+        begin.map(|name| (name, None)).collect()
     }
 
     fn tasks(&self, typed: &str) -> Vec<Offer> {
@@ -197,6 +220,7 @@ mod tests {
             ("/team stop al", Some(Wanted::Name("al"))),
             ("/team stop ", Some(Wanted::Name(""))),
             ("/tasks task_1", Some(Wanted::Task("task_1"))),
+            ("/model op", Some(Wanted::Model("op"))),
             ("@al", Some(Wanted::Name("al"))),
             ("@alice look at @src/m", Some(Wanted::File("src/m"))),
             ("what of task_ab", Some(Wanted::Task("task_ab"))),

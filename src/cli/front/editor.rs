@@ -15,7 +15,7 @@ use super::above::Above;
 use super::complete::Known;
 use super::keyboard::Keyboard;
 use super::menu::{Completions, Openness};
-use super::prompt::SharedPrompt;
+use super::prompt::{SharedPrompt, before_message};
 use super::raw::Raw;
 use super::render::Renderer;
 use super::said::Said;
@@ -24,6 +24,7 @@ use super::{keys, question, status};
 use crate::cli::place::Place;
 use crate::cli::shell;
 use crate::lead::{Inlet, PromptFor, Shown, Ui};
+use crate::policy::Mode;
 
 /// How long the editor may take to give the terminal back; one whose terminal is gone may never come back.
 const FINISH: Duration = Duration::from_secs(1);
@@ -35,6 +36,9 @@ pub struct Editor {
     renderer: Renderer,
     above: Above,
     prompt: SharedPrompt,
+    mode: Mode,
+    /// Whether the lead works, so that a message waits.
+    works: bool,
     asked: Asked,
     /// Has the editor come back from a line that is being typed.
     give_way: Arc<AtomicBool>,
@@ -59,7 +63,7 @@ pub fn start(renderer: Renderer, place: &Place, inlet: Inlet) -> (Editor, Typing
     let raw = Raw::enter();
     let (end, give_way): (Arc<AtomicBool>, Arc<AtomicBool>) = Default::default();
     let prompt = SharedPrompt::new(place.style, Arc::clone(&give_way));
-    prompt.set("lead> ");
+    prompt.set(before_message(Mode::default(), false));
     let menu = Openness::new(Arc::clone(&give_way));
     let mut line_editor = line_editor(place, &prompt, &menu, &give_way);
     let repaint = {
@@ -94,6 +98,8 @@ pub fn start(renderer: Renderer, place: &Place, inlet: Inlet) -> (Editor, Typing
         renderer,
         above: above.clone(),
         prompt,
+        mode: Mode::default(),
+        works: false,
         asked,
         give_way: Arc::clone(&give_way),
         repaint: Box::new(repaint),
@@ -117,7 +123,8 @@ fn line_editor(
 ) -> Reedline {
     let settings_dir = place.environment.settings_dir();
     let said = Said::open(settings_dir.as_deref(), prompt.clone());
-    let known = Known::new(place.workspace.clone(), prompt.clone());
+    let credentials = place.environment.credentials.clone();
+    let known = Known::new(place.workspace.clone(), credentials, prompt.clone());
     let menu = Completions::new(menu.clone());
     Reedline::create()
         .with_edit_mode(Box::new(Emacs::new(keys::bindings())))
@@ -180,11 +187,11 @@ impl Ui for Editor {
         if let Shown::Prompt(prompt) = &item {
             let question = match prompt {
                 PromptFor::Message => {
-                    self.prompt.set("lead> ");
+                    self.works = false;
                     None
                 }
                 PromptFor::Nothing => {
-                    self.prompt.set("lead (working)> ");
+                    self.works = true;
                     None
                 }
                 PromptFor::Question(open) => {
@@ -192,9 +199,15 @@ impl Ui for Editor {
                     Some((id, question::prompt(&open.record)))
                 }
             };
+            self.prompt.set(before_message(self.mode, self.works));
             if self.asked.set(question) {
                 self.give_way.store(true, Ordering::Release);
             }
+            (self.repaint)();
+        }
+        if let Shown::Mode(mode) = item {
+            self.mode = mode;
+            self.prompt.set(before_message(mode, self.works));
             (self.repaint)();
         }
     }

@@ -58,6 +58,7 @@ pub fn event(item: &Shown) -> Option<Value> {
         | Shown::Interrupted
         | Shown::Retrying { .. }
         | Shown::Working(_)
+        | Shown::Mode(_)
         | Shown::Used(_)
         | Shown::Notice(_)
         | Shown::View(_)

@@ -10,7 +10,7 @@ use crossterm::cursor;
 use reedline::{EditCommand, Reedline, ReedlineMenu, Signal};
 
 use super::above::Above;
-use super::keys::{CUT, INTERRUPT};
+use super::keys::{CUT, INTERRUPT, MODE};
 use super::menu::{Completions, Openness};
 use super::prompt::SharedPrompt;
 use super::typed::Typed;
@@ -68,6 +68,7 @@ impl Keyboard {
                 None => self.inlet.words(line),
             },
             Signal::HostCommand(command) if command == CUT => self.inlet.cut(),
+            Signal::HostCommand(command) if command == MODE => self.inlet.next_mode(),
             Signal::HostCommand(command) if command == INTERRUPT && self.text().is_empty() => {
                 self.inlet.interrupt();
             }

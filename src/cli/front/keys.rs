@@ -10,6 +10,24 @@ use super::menu;
 pub const INTERRUPT: &str = "interrupt";
 /// Esc where there was nothing to close.
 pub const CUT: &str = "cut";
+/// Shift+Tab where no menu is open.
+pub const MODE: &str = "mode";
+
+/// The session's own keys, for `/help`.
+pub const KEYS: [(&str, &str); 9] = [
+    (
+        "Enter",
+        "send the line; while the lead works it waits for its next turn",
+    ),
+    ("Ctrl-J", "go on in another line"),
+    ("Tab", "complete a command, name, task, model, or @file"),
+    ("Up, Down", "what you said before"),
+    ("Ctrl-R", "search in what you said before"),
+    ("Shift+Tab", "the next permission mode: ask, confirm, deny"),
+    ("Esc", "close a list; else interrupt the lead's turn"),
+    ("Ctrl-C", "clear the line; else interrupt; twice: leave"),
+    ("Ctrl-D", "leave, on an empty line"),
+];
 
 /// The bindings of Emacs with the session's own.
 ///
@@ -40,6 +58,11 @@ pub fn bindings() -> Keybindings {
             KeyModifiers::CONTROL,
             KeyCode::Char('j'),
             ReedlineEvent::Edit(vec![EditCommand::InsertNewline]),
+        ),
+        (
+            KeyModifiers::SHIFT,
+            KeyCode::BackTab,
+            ReedlineEvent::UntilFound(vec![ReedlineEvent::MenuPrevious, command(MODE)]),
         ),
         (
             KeyModifiers::NONE,

@@ -3,17 +3,20 @@
 //! Without a terminal a line is read only when the session asks for one, so that a question is answered by a line that was
 //! read after it was shown. On a terminal lines come when the person likes.
 
+use super::prompt::before_message;
 use super::prompt_line::PromptLine;
 use super::pull::{self, Pull};
 use super::question;
 use super::render::Renderer;
 use crate::lead::{Inlet, PromptFor, Shown, Ui};
+use crate::policy::Mode;
 
 /// Shows lines on standard output and has lines read.
 #[derive(Debug)]
 pub struct Piped {
     renderer: Renderer,
     prompt: PromptLine,
+    mode: Mode,
     /// Without a terminal.
     pull: Option<Pull>,
 }
@@ -26,6 +29,7 @@ impl Piped {
         Self {
             renderer,
             prompt,
+            mode: Mode::default(),
             pull,
         }
     }
@@ -38,6 +42,7 @@ impl Piped {
         Self {
             renderer,
             prompt,
+            mode: Mode::default(),
             pull: None,
         }
     }
@@ -49,11 +54,14 @@ impl Ui for Piped {
         if let (Shown::LineTaken, Some(pull)) = (&item, &mut self.pull) {
             pull.taken();
         }
+        if let Shown::Mode(mode) = item {
+            self.mode = mode;
+        }
         let Shown::Prompt(prompt) = item else { return };
         match (&mut self.pull, prompt) {
             (_, PromptFor::Nothing) => {}
             (Some(pull), PromptFor::Message | PromptFor::Question(_)) => pull.ask(),
-            (None, PromptFor::Message) => self.prompt.ask("lead> "),
+            (None, PromptFor::Message) => self.prompt.ask(&before_message(self.mode, false)),
             (None, PromptFor::Question(open)) => {
                 self.prompt.ask(&question::prompt(&open.record));
             }

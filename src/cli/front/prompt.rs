@@ -10,6 +10,23 @@ use super::status::Status;
 use crate::cli::shell::Style;
 use crate::clock;
 use crate::lead::Shown;
+use crate::policy::Mode;
+
+/// What stands before a message: the permission mode where it is not the usual one, and whether the lead works.
+pub fn before_message(mode: Mode, works: bool) -> String {
+    let mode = match mode {
+        Mode::Ask => None,
+        Mode::Confirm => Some("confirm"),
+        Mode::Deny => Some("deny"),
+        Mode::Bypass => Some("bypass"),
+    };
+    let marks: Vec<&str> = mode.into_iter().chain(works.then_some("working")).collect();
+    if marks.is_empty() {
+        "lead> ".to_owned()
+    } else {
+        format!("lead ({})> ", marks.join(", "))
+    }
+}
 
 /// A prompt that others may change. Clones share the text.
 #[derive(Debug, Clone, Default)]
@@ -109,5 +126,22 @@ impl Prompt for SharedPrompt {
 
     fn get_prompt_color(&self) -> Color {
         Color::Default
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prompt_names_what_is_not_as_usual() {
+        for (mode, works, wanted) in [
+            (Mode::Ask, false, "lead> "),
+            (Mode::Ask, true, "lead (working)> "),
+            (Mode::Confirm, false, "lead (confirm)> "),
+            (Mode::Deny, true, "lead (deny, working)> "),
+        ] {
+            assert_eq!(before_message(mode, works), wanted);
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! The answers to the person's `/` commands, as lines.
 
+use super::keys::KEYS;
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::Style;
 use crate::cli::table::Table;
-use crate::cli::verbs::{requests, task, team, usage, worktree};
-use crate::lead::View;
+use crate::cli::verbs::{log, requests, task, team, usage, worktree};
+use crate::lead::{COMMANDS, View};
 
 /// How much of a diff is shown within a session.
 const DIFF_LINES: usize = 400;
@@ -12,7 +13,7 @@ const DIFF_LINES: usize = 400;
 /// The lines of one view.
 pub fn lines(style: Style, view: &View) -> Vec<String> {
     match view {
-        View::Help(commands) => help(style, commands),
+        View::Help => help(style),
         View::Team(members, open) => {
             let living: Vec<team::Living> = members
                 .iter()
@@ -47,6 +48,19 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
         View::Diff(changes) => diff(changes),
         View::Usage(agents, prices) => or_none(usage::lines(agents, prices), "nothing used yet"),
         View::Limits(limits) => limits.clone(),
+        View::Log(events) => {
+            let lines = events.iter().map(|event| log::short(style, event));
+            or_none(lines.collect(), "nothing has happened yet")
+        }
+        View::Whole(events) => events
+            .iter()
+            .flat_map(|event| log::whole(style, event))
+            .collect(),
+        View::Models {
+            speaks,
+            teammates,
+            known,
+        } => models(style, speaks, teammates, known),
     }
 }
 
@@ -63,14 +77,29 @@ fn diff(changes: &str) -> Vec<String> {
     or_none(lines, "nothing has changed")
 }
 
-fn help(style: Style, commands: &[(&str, &str, &str)]) -> Vec<String> {
-    commands
-        .iter()
-        .map(|(command, arguments, what)| {
-            let call = safe_line(&format!("{command} {arguments}"), 80);
-            format!("{} {what}", style.bold(&format!("{call:<28}")))
-        })
-        .collect()
+fn models(style: Style, speaks: &str, teammates: &str, known: &[String]) -> Vec<String> {
+    let mut lines = vec![
+        format!("lead       {}", style.bold(&safe_line(speaks, 400))),
+        format!("teammates  {}", safe_line(teammates, 400)),
+        style.dim("/model NAME takes another for the lead, any PROVIDER:NAME; known here are"),
+    ];
+    let known = known.iter().map(|name| safe_line(name, 400));
+    lines.extend(known.map(|name| format!("  {name}")));
+    lines
+}
+
+fn help(style: Style) -> Vec<String> {
+    let row = |call: &str, what: &str| format!("{} {what}", style.bold(&format!("{call:<22}")));
+    let commands = COMMANDS.iter().map(|command| {
+        let call = format!("{} {}", command.call, command.takes);
+        let such_as = match command.example {
+            "" => String::new(),
+            example => style.dim(&format!(", such as {example}")),
+        };
+        row(call.trim_end(), &format!("{}{such_as}", command.what))
+    });
+    let keys = KEYS.iter().map(|(key, what)| row(key, what));
+    commands.chain([String::new()]).chain(keys).collect()
 }
 
 fn or_none(lines: Vec<String>, none: &str) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use super::follow::{self, Wake};
 use crate::cli::exit::{Kind, Outcome};
 use crate::cli::place::Place;
-use crate::cli::safe::safe_line;
+use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::{self, Style};
 use crate::timeline::{Event, Happened, History};
 use crate::workspace::Workspace;
@@ -90,6 +90,29 @@ fn line(style: Style, event: &Event) -> String {
         style.name(&format!("{:<10}", safe_line(&event.agent, 64))),
         safe_line(&words(&event.what), MAX_TEXT)
     )
+}
+
+/// The same with the id under which [`whole`] is to be had.
+pub fn short(style: Style, event: &Event) -> String {
+    let id = match &event.what {
+        Happened::ToolUse { id, .. } | Happened::ToolResult { id, .. } => id,
+        Happened::Message(message) => &message.id,
+        _ => return line(style, event),
+    };
+    let id = style.dim(&format!("  {}", safe_line(id, 100)));
+    format!("{}{id}", line(style, event))
+}
+
+/// One event with all that was said.
+pub fn whole(style: Style, event: &Event) -> Vec<String> {
+    let text = safe(&words(&event.what));
+    let mut lines = vec![format!(
+        "{}  {}",
+        style.dim(&event.at.to_string()),
+        style.name(&safe_line(&event.agent, 64))
+    )];
+    lines.extend(text.lines().map(|line| format!("  {line}")));
+    lines
 }
 
 /// What happened, in words that are not safe yet.

@@ -84,6 +84,7 @@ impl Renderer {
                 question::lines(style, &open.record, open.behind, open.again.as_deref())
             }
             Shown::Working(_)
+            | Shown::Mode(_)
             | Shown::Used(_)
             | Shown::LineTaken
             | Shown::Prompt(PromptFor::Message | PromptFor::Nothing) => Vec::new(),
