@@ -190,8 +190,9 @@ impl Entry {
 
     /// Checks `input`; the error names the field.
     pub(crate) fn accept(&self, input: &Value) -> Result<Box<dyn Ready>, String> {
-        input::check(input, &self.spec.schema)
-            .and_then(|()| (self.parse)(input))
+        let input = input::with_integers(input);
+        input::check(&input, &self.spec.schema)
+            .and_then(|()| (self.parse)(&input))
             .map_err(|why| format!("{}: {why}", self.spec.name))
     }
 }

@@ -1,5 +1,7 @@
 //! Whether a call's input fits its schema. Knows what our schemas are made of, and names the field that is wrong.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::ids;
@@ -7,6 +9,45 @@ use crate::ids;
 /// `Err` names the first field that does not fit.
 pub(crate) fn check(input: &Value, schema: &Value) -> Result<(), String> {
     check_at("", input, schema)
+}
+
+/// `input` with whole numbers written as such: to a schema `5.0` is an integer, and some models write it so.
+pub(crate) fn with_integers(input: &Value) -> Cow<'_, Value> {
+    if !has_whole_float(input) {
+        return Cow::Borrowed(input);
+    }
+    Cow::Owned(match input {
+        Value::Array(items) => items
+            .iter()
+            .map(|item| with_integers(item).into_owned())
+            .collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields =
+                fields.map(|(name, value)| (name.clone(), with_integers(value).into_owned()));
+            Value::Object(fields.collect())
+        }
+        other => other
+            .as_f64()
+            .and_then(integer)
+            .map_or_else(|| other.clone(), Value::from),
+    })
+}
+
+fn has_whole_float(input: &Value) -> bool {
+    match input {
+        Value::Array(items) => items.iter().any(has_whole_float),
+        Value::Object(fields) => fields.values().any(has_whole_float),
+        Value::Number(number) => number.is_f64() && number.as_f64().and_then(integer).is_some(),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+/// Beyond 2^53 a float does not say which integer it is.
+fn integer(float: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "whole and small enough")]
+    (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i64)
 }
 
 fn check_at(at: &str, value: &Value, schema: &Value) -> Result<(), String> {
@@ -17,7 +58,10 @@ fn check_at(at: &str, value: &Value, schema: &Value) -> Result<(), String> {
             "{} must be {}, not {}",
             named(at),
             article(wanted),
-            article(kind(value))
+            match value {
+                Value::Number(number) if wanted == "integer" => number.to_string(),
+                other => article(kind(other)),
+            }
         ));
     }
     if let Some(choices) = schema.get("enum").and_then(Value::as_array)

@@ -2,6 +2,7 @@
 
 mod admitting;
 mod editing;
+mod inputs;
 mod leases;
 mod reading;
 mod tasks;
