@@ -122,12 +122,16 @@ fn replaced(old: &str, input: &EditFileInput) -> Result<(String, Vec<usize>), St
         return Err("`old_text` and `new_text` are the same; nothing would change".to_owned());
     }
     let (from, to) = in_the_files_line_ends(old, input);
-    let starts: Vec<usize> = old.match_indices(&from).map(|(start, _)| start).collect();
+    let all = input.replace_all == Some(true);
+    let mut starts: Vec<usize> = old.match_indices(&from).map(|(start, _)| start).collect();
+    if let ([only], false) = (starts.as_slice(), all) {
+        starts.extend(overlapping(old, &from, *only));
+    }
     let places = lines_of(old, &starts);
     match places.len() {
         0 => return Err(not_found(old, &from)),
         1 => {}
-        _ if input.replace_all == Some(true) => {}
+        _ if all => {}
         count => {
             return Err(format!(
                 "`old_text` was found {count} times, in lines {}; give more of what surrounds it, or set replace_all",
@@ -140,6 +144,12 @@ fn replaced(old: &str, input: &EditFileInput) -> Result<(String, Vec<usize>), St
         new.push('\n');
     }
     Ok((new, places))
+}
+
+/// Where `from` begins inside of itself, as found at `start`: either may be meant.
+fn overlapping(old: &str, from: &str, start: usize) -> Option<usize> {
+    let next = old.ceil_char_boundary(start + 1);
+    old[next..].find(from).map(|later| next + later)
 }
 
 /// Lines are shown without their `\r`, so a text of several lines cannot have it.

@@ -77,7 +77,12 @@ fn write(call: &Call<'_>, target: &Target, mut content: String) -> Result<Said, 
         old.as_ref().map(|old| old.1),
     )?;
     Ok(match old {
-        None => format!("made {} ({lines} lines)", target.shown),
+        None if content.is_empty() => format!("made {} (0 lines)", target.shown),
+        None => format!(
+            "made {} ({lines} lines)\n{}",
+            target.shown,
+            diff::short(&target.shown, "", &content)
+        ),
         Some((bytes, _)) if bytes == content.as_bytes() => {
             format!("{} has exactly this content already", target.shown)
         }

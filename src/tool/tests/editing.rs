@@ -17,9 +17,12 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
 #[test]
 fn a_new_file_is_made_with_its_directories() {
     let bench = Bench::lead();
+    let said = bench.ok("write_file", write("a/b/c.txt", "x\ny\n"));
+    assert!(said.starts_with("made a/b/c.txt (2 lines)\n"), "{said}");
+    assert!(said.ends_with("+x\n+y"), "{said}");
     assert_eq!(
-        bench.ok("write_file", write("a/b/c.txt", "x\ny\n")),
-        "made a/b/c.txt (2 lines)"
+        bench.ok("write_file", write("empty", "")),
+        "made empty (0 lines)"
     );
     assert_eq!(bench.text("a/b/c.txt"), "x\ny\n");
     let names: Vec<_> = std::fs::read_dir(bench.root().join("a/b"))
@@ -91,6 +94,13 @@ fn exactly_one_place_is_edited_unless_all_are_meant() {
     assert_eq!(bench.text("a.txt"), "x = 2\ny\nx = 2\n");
     bench.ok("edit_file", edit("a.txt", "y\nx = 2", "y\nx = 3"));
     assert_eq!(bench.text("a.txt"), "x = 2\ny\nx = 3\n");
+
+    bench.put("b.txt", "é}\n}\n}\n");
+    let said = bench.err("edit_file", edit("b.txt", "}\n}\n", "x\n"));
+    assert!(
+        said.contains("found 2 times, in lines 1, 2"),
+        "either may be meant: {said}"
+    );
 }
 
 #[test]
