@@ -179,7 +179,7 @@ fn given(input: &Value, call: &Call<'_>) -> Value {
 fn meant(input: &Value, target: &Target) -> Value {
     let mut meant = input.clone();
     if let Some(path) = meant.get_mut("path") {
-        *path = Value::String(target.shown.clone());
+        *path = Value::String(target.real.display().to_string());
     }
     meant
 }

@@ -1,19 +1,16 @@
 //! Whether a message is to be held, by what the files say: who said what, and what has changed since.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ignore::WalkBuilder;
-
+use super::walk::{Rules, visit};
 use super::{AgentContext, brake};
 use crate::ids::AgentName;
 use crate::mailbox::exchange;
 use crate::store::StoreError;
 use crate::team::Session;
 use crate::workspace::{RUNTIME_DIRS, Workspace};
-
-/// Most entries that are looked at for a change.
-const MAX_ENTRIES: usize = 1_000_000;
 
 /// Whether `context`'s agent and `to` have only talked for too long. The files of the workspace are looked through only then.
 pub(crate) fn is_held(context: &AgentContext, to: &AgentName) -> Result<bool, StoreError> {
@@ -45,28 +42,30 @@ fn files_changed(workspace: &Workspace, since: u64) -> bool {
     let checkouts = checkouts.into_iter().flatten().flatten();
     std::iter::once(workspace.root().to_path_buf())
         .chain(checkouts.map(|entry| entry.path()))
-        .any(|dir| any_newer(&dir, since))
+        .any(|dir| any_newer(&dir, workspace.root(), since))
 }
 
 /// Whether something beneath `dir` that git does not ignore was changed after `since`; a file that was removed changes its
 /// directory.
-fn any_newer(dir: &Path, since: u64) -> bool {
-    WalkBuilder::new(dir)
-        .hidden(false)
-        .require_git(false)
-        .filter_entry(|entry| {
-            let name = entry.file_name();
-            let runtimes = entry.depth() == 1 && RUNTIME_DIRS.iter().any(|dir| name == *dir);
-            !runtimes && name != ".git"
-        })
-        .build()
-        .take(MAX_ENTRIES)
-        .flatten()
-        .filter(|entry| entry.depth() > 0)
-        .any(|entry| {
-            let found = entry.metadata().ok();
-            ms(found.and_then(|found| found.modified().ok())) > since
-        })
+fn any_newer(dir: &Path, root: &Path, since: u64) -> bool {
+    let (Ok(dir), Ok(root)) = (dir.canonicalize(), root.canonicalize()) else {
+        return false;
+    };
+    let is_runtimes = |path: &Path| {
+        let name = path.file_name().unwrap_or_default();
+        name == ".git"
+            || path.parent() == Some(dir.as_path()) && RUNTIME_DIRS.iter().any(|ours| name == *ours)
+    };
+    let mut newer = false;
+    let walked = visit(&dir, Rules::of(&dir, &root), is_runtimes, |met| {
+        newer = ms(Some(met.changed())) > since;
+        if newer {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    walked.is_ok() && newer
 }
 
 fn ms(at: Option<SystemTime>) -> u64 {

@@ -1,12 +1,11 @@
 //! `glob`: files by name.
 
 use globset::{GlobBuilder, GlobMatcher};
-use ignore::overrides::Override;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::call::{Call, Class, Said, Tool};
-use super::path::Access;
+use super::path::{Access, EntryKind};
 use super::search::{self, MAX_RESULTS};
 
 pub(crate) struct Glob;
@@ -33,14 +32,14 @@ impl Tool for Glob {
 
     fn run(call: &Call<'_>, input: GlobInput) -> Result<Said, String> {
         let matcher = matcher(&input.pattern)?;
-        let start = search::start(call)?;
-        if !start.is_dir() {
+        let (start, kind) = search::start(call)?;
+        if kind != EntryKind::Dir {
             return Err(format!(
                 "`path` {} is not a directory",
                 call.place()?.shown(start)
             ));
         }
-        let walked = search::files(call, start, Override::empty(), |path| {
+        let walked = search::files(call, start, |path| {
             path.strip_prefix(start)
                 .is_ok_and(|below| matcher.is_match(below))
         })?;
@@ -60,9 +59,7 @@ impl Tool for Glob {
                 "({more} older files are left out; narrow the pattern or the path)"
             ));
         }
-        if walked.ended {
-            lines.push("(the directory is very large and was not searched to its end)".to_owned());
-        }
+        lines.extend(walked.notes());
         Ok(lines.join("\n").into())
     }
 }

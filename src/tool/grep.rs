@@ -1,7 +1,9 @@
 //! `grep`: lines by regular expression.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+use std::time::SystemTime;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
@@ -12,13 +14,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::call::{Call, Class, Said, Tool};
-use super::path::{Access, Opened};
-use super::search::{self, MAX_RESULTS};
+use super::path::{Access, EntryKind, Opened};
+use super::search::{self, MAX_RESULTS, Walked};
+use crate::cancel::Cancel;
 
 /// Most lines around each match.
 const MAX_CONTEXT: u64 = 20;
 /// Longest line shown, in characters.
 const WIDE: usize = 400;
+/// Most that is answered, in bytes.
+const MAX_TEXT: usize = 256 * 1024;
 /// Most memory for one line of a file, in bytes; a longer one ends the search of that file.
 const HEAP: usize = 8 * 1024 * 1024;
 
@@ -50,21 +55,42 @@ impl Tool for Grep {
 
     fn run(call: &Call<'_>, input: GrepInput) -> Result<Said, String> {
         let matcher = matcher(&input.pattern)?;
-        let start = search::start(call)?;
-        let only = only(start, input.glob.as_deref())?;
-        let walked = search::files(call, start, only, |_| true)?;
+        let walked = searched(call, input.glob.as_deref())?;
         let mut searcher = searcher(input.context.unwrap_or(0).min(MAX_CONTEXT));
         let mut found = Found::default();
         for met in &walked.files {
+            found.file = call.place()?.shown(&met.path);
+            // A file that cannot be read is one without matches: it may be gone by now.
+            drop(search_file(
+                &mut searcher,
+                &matcher,
+                &met.path,
+                call.cancel,
+                &mut found,
+            ));
             if call.cancel.is_cancelled() {
                 return Err("interrupted".to_owned());
             }
-            found.file = call.place()?.shown(&met.path);
-            // A file that cannot be read is one without matches: it may be gone by now.
-            drop(search_file(&mut searcher, &matcher, &met.path, &mut found));
         }
-        Ok(found.told(&input.pattern, walked.ended).into())
+        Ok(found.told(&input.pattern, &walked).into())
     }
+}
+
+/// The files to search: the one that is named, or those beneath the directory that fit.
+fn searched(call: &Call<'_>, glob: Option<&str>) -> Result<Walked, String> {
+    let (start, kind) = search::start(call)?;
+    let only = only(start, glob)?;
+    if kind == EntryKind::Dir {
+        return search::files(call, start, |path| !only.matched(path, false).is_ignore());
+    }
+    let itself = search::Found {
+        changed: SystemTime::UNIX_EPOCH,
+        path: start.to_path_buf(),
+    };
+    Ok(Walked {
+        files: vec![itself],
+        ended: false,
+    })
 }
 
 fn matcher(pattern: &str) -> Result<RegexMatcher, String> {
@@ -105,19 +131,39 @@ fn search_file(
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
     path: &Path,
+    cancel: &Cancel,
     found: &mut Found,
 ) -> io::Result<()> {
     let Some(file) = Opened::parent_of(path, false)?.file()? else {
         return Ok(());
     };
-    let before = (found.lines.len(), found.matches);
+    // A FIFO or device that was put in its place might never end.
+    if !file.metadata()?.is_file() {
+        return Ok(());
+    }
+    let before = (found.lines.len(), found.size, found.matches, found.shown);
     found.binary = false;
-    let done = searcher.search_file(matcher, &file, &mut *found);
+    let done = searcher.search_reader(matcher, Interruptible { file, cancel }, &mut *found);
     if found.binary {
         found.lines.truncate(before.0);
-        found.matches = before.1;
+        (found.size, found.matches, found.shown) = (before.1, before.2, before.3);
     }
     done
+}
+
+/// A file whose reading ends with the call.
+struct Interruptible<'a> {
+    file: File,
+    cancel: &'a Cancel,
+}
+
+impl Read for Interruptible<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.file.read(buffer)
+    }
 }
 
 /// What was found so far, over all files.
@@ -125,7 +171,11 @@ fn search_file(
 struct Found {
     file: String,
     lines: Vec<String>,
+    /// How many bytes they have.
+    size: usize,
     matches: usize,
+    /// How many of them are shown.
+    shown: usize,
     binary: bool,
 }
 
@@ -138,24 +188,27 @@ impl Found {
             Some((end, _)) => (&text[..end], "…"),
             None => (text, ""),
         };
-        self.lines
-            .push(format!("{}{mark}{number}{mark} {text}{dots}", self.file));
+        let line = format!("{}{mark}{number}{mark} {text}{dots}", self.file);
+        self.size += line.len() + 1;
+        self.lines.push(line);
     }
 
-    fn told(mut self, pattern: &str, ended: bool) -> String {
+    /// Whether no more is shown.
+    fn is_full(&self) -> bool {
+        self.shown >= MAX_RESULTS || self.size >= MAX_TEXT
+    }
+
+    fn told(mut self, pattern: &str, walked: &Walked) -> String {
         if self.matches == 0 {
             self.lines.push(format!("no line matches {pattern}"));
         }
-        let more = self.matches.saturating_sub(MAX_RESULTS);
+        let more = self.matches.saturating_sub(self.shown);
         if more > 0 {
             self.lines.push(format!(
                 "({more} more matches are left out; narrow the pattern, the path or the glob)"
             ));
         }
-        if ended {
-            self.lines
-                .push("(the directory is very large and was not searched to its end)".to_owned());
-        }
+        self.lines.extend(walked.notes());
         self.lines.join("\n")
     }
 }
@@ -165,21 +218,22 @@ impl Sink for Found {
 
     fn matched(&mut self, _: &Searcher, line: &SinkMatch<'_>) -> Result<bool, io::Error> {
         self.matches += 1;
-        if self.matches <= MAX_RESULTS {
+        if !self.is_full() {
+            self.shown += 1;
             self.push(line.line_number(), line.bytes(), ':');
         }
         Ok(true)
     }
 
     fn context(&mut self, _: &Searcher, line: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if self.matches < MAX_RESULTS {
+        if !self.is_full() {
             self.push(line.line_number(), line.bytes(), '-');
         }
         Ok(true)
     }
 
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
-        if self.matches < MAX_RESULTS {
+        if !self.is_full() {
             self.lines.push("--".to_owned());
         }
         Ok(true)

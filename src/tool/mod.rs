@@ -43,6 +43,8 @@ mod team;
 mod tests;
 mod todo;
 pub mod toolbox;
+mod walk;
+mod window;
 pub mod worktrees;
 mod write_file;
 

@@ -141,7 +141,7 @@ impl Place {
         if short.as_os_str().is_empty() {
             ".".to_owned()
         } else {
-            short.display().to_string()
+            in_one_line(short)
         }
     }
 }
@@ -150,5 +150,16 @@ fn refusal(why: Unusable) -> String {
     match why {
         Unusable::Astray(astray) => astray.refusal(),
         Unusable::Broken(why) => format!("{why}; your task works only there, so tell the lead"),
+    }
+}
+
+/// A path with control characters in it as a JSON string, which is how it is to be given to a tool: written as it is, a name
+/// with a line break would be taken for two.
+pub(crate) fn in_one_line(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains(char::is_control) {
+        serde_json::Value::String(text).to_string()
+    } else {
+        text
     }
 }

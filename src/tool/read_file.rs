@@ -1,20 +1,18 @@
 //! `read_file`: numbered lines, a bounded part at a time.
 
-use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::call::{Call, Class, Said, Tool};
-use super::path::{Access, Opened, Target};
+use super::path::{self, Access, EntryKind, Opened, Target, entries};
+use super::place::in_one_line;
 use super::seen::MAX_EDIT;
+use super::window::{Lines, MAX_LINES, Window};
 
-/// Most lines of one call.
-const MAX_LINES: u64 = 2_000;
-/// Most bytes of one call.
-const MAX_BYTES: usize = 256 * 1024;
 /// How much is looked at to tell text from binary, in bytes.
 const SNIFF: usize = 8_000;
 /// How many entries of a directory are named.
@@ -61,11 +59,15 @@ impl Tool for ReadFile {
             let content = whole(file).map_err(failed)?;
             refuse_binary(target, &content, size)?;
             call.seen.note(&target.real, &content);
-            Window::read(&mut content.as_slice(), offset, limit)
+            Window::read(
+                &mut Lines::of(content.as_slice(), call.cancel),
+                offset,
+                limit,
+            )
         } else {
             let mut reader = BufReader::with_capacity(64 * 1024, file);
             refuse_binary(target, reader.fill_buf().map_err(failed)?, size)?;
-            Window::read(&mut reader, offset, limit)
+            Window::read(&mut Lines::of(reader, call.cancel), offset, limit)
         };
         window.map_err(failed)?.told(&target.shown, offset)
     }
@@ -98,17 +100,17 @@ fn open(target: &Target) -> Result<File, String> {
 }
 
 fn directory(target: &Target) -> String {
-    let mut names: Vec<String> = std::fs::read_dir(&target.real)
+    let listed = path::directory(&target.real).and_then(|dir| entries(&dir));
+    let mut names: Vec<String> = listed
         .into_iter()
         .flatten()
-        .flatten()
         .map(|entry| {
-            let slash = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let slash = if entry.kind == EntryKind::Dir {
                 "/"
             } else {
                 ""
             };
-            format!("{}{slash}", entry.file_name().to_string_lossy())
+            format!("{}{slash}", in_one_line(Path::new(&entry.name)))
         })
         .collect();
     names.sort();
@@ -127,9 +129,10 @@ fn directory(target: &Target) -> String {
     )
 }
 
-fn whole(mut file: File) -> io::Result<Vec<u8>> {
+/// What is appended meanwhile belongs to a later look.
+fn whole(file: File) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    io::Read::read_to_end(&mut file, &mut content)?;
+    file.take(MAX_EDIT).read_to_end(&mut content)?;
     Ok(content)
 }
 
@@ -141,116 +144,4 @@ fn refuse_binary(target: &Target, start: &[u8], size: u64) -> Result<(), String>
         ));
     }
     Ok(())
-}
-
-/// The lines of one call.
-#[derive(Debug, Default)]
-struct Window {
-    /// Numbered lines.
-    text: String,
-    /// The last line shown, or, if none is, the last line of the file.
-    last: u64,
-    /// How many lines are shown.
-    shown: u64,
-    /// Whether there is more after them.
-    more: bool,
-    /// A line that was cut, and its length in bytes.
-    cut: Option<(u64, u64)>,
-}
-
-impl Window {
-    fn read(reader: &mut impl BufRead, offset: u64, limit: u64) -> io::Result<Self> {
-        let mut window = Self::default();
-        let mut bytes = 0;
-        let mut line = Vec::new();
-        let mut number = 0;
-        loop {
-            number += 1;
-            let wanted = number >= offset;
-            let room = if wanted { MAX_BYTES - bytes } else { 0 };
-            let length = next_line(reader, room, &mut line)?;
-            if length == 0 {
-                return Ok(window);
-            }
-            if !wanted {
-                window.last = number;
-                continue;
-            }
-            let is_cut = length > line.len() as u64;
-            if window.shown == limit || (is_cut && window.shown > 0) {
-                window.more = true;
-                return Ok(window);
-            }
-            bytes += line.len();
-            window.push(number, &line);
-            if is_cut {
-                window.cut = Some((number, length));
-                window.more = next_line(reader, 0, &mut line)? > 0;
-                return Ok(window);
-            }
-        }
-    }
-
-    fn push(&mut self, number: u64, line: &[u8]) {
-        let text = String::from_utf8_lossy(line);
-        let text = text.strip_suffix('\n').unwrap_or(&text);
-        let text = text.strip_suffix('\r').unwrap_or(text);
-        let text = if number == 1 {
-            text.strip_prefix('\u{feff}').unwrap_or(text)
-        } else {
-            text
-        };
-        let _ = writeln!(self.text, "{number:>6}\t{text}");
-        self.last = number;
-        self.shown += 1;
-    }
-
-    fn told(self, shown: &str, offset: u64) -> Result<Said, String> {
-        if self.shown == 0 {
-            return if self.last == 0 && offset == 1 {
-                Ok(format!("{shown} is empty").into())
-            } else {
-                Err(format!(
-                    "`offset` {offset} is beyond the end: {shown} has {} lines",
-                    self.last
-                ))
-            };
-        }
-        let mut text = self.text;
-        if let Some((number, length)) = self.cut {
-            let _ = writeln!(
-                text,
-                "(line {number} has {length} bytes and is cut; bash can show the rest)"
-            );
-        }
-        if self.more {
-            let _ = writeln!(
-                text,
-                "(there is more; read on with offset {})",
-                self.last + 1
-            );
-        }
-        Ok(text.into())
-    }
-}
-
-/// Reads the next line, its newline included, keeping at most `room` bytes of it; its whole length, 0 at the end.
-fn next_line(reader: &mut impl BufRead, room: usize, line: &mut Vec<u8>) -> io::Result<u64> {
-    line.clear();
-    let mut length = 0;
-    loop {
-        let buffer = reader.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(length);
-        }
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let taken = end.map_or(buffer.len(), |end| end + 1);
-        let kept = taken.min(room - line.len());
-        line.extend_from_slice(&buffer[..kept]);
-        reader.consume(taken);
-        length += taken as u64;
-        if end.is_some() {
-            return Ok(length);
-        }
-    }
 }

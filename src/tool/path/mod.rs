@@ -4,11 +4,13 @@
 //! the root, one directory at a time, refusing links, so that a link put there meanwhile ends in an error and never
 //! somewhere else.
 
+pub(crate) mod entries;
 pub(crate) mod guarded;
 pub(crate) mod open;
 pub(crate) mod resolve;
 
-pub(crate) use open::Opened;
+pub(crate) use entries::{EntryKind, entries};
+pub(crate) use open::{Opened, directory, directory_beneath};
 pub(crate) use resolve::{Access, Target, resolve};
 
 #[cfg(test)]

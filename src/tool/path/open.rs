@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, openat};
-use nix::sys::stat::{Mode, fchmod, fstat, mkdirat};
+use nix::fcntl::{AtFlags, OFlag, openat};
+use nix::sys::stat::{FileStat, Mode, fchmod, fstat, fstatat, mkdirat};
 
 /// An open directory and a name in it, which may not exist.
 #[derive(Debug)]
@@ -36,10 +36,20 @@ impl Opened {
             return Err(io::ErrorKind::IsADirectory.into());
         };
         Ok(Self {
-            dir: enter(parent, make)?,
+            dir: enter(&root()?, parent, make)?,
             name: name.to_owned(),
             real: real.to_path_buf(),
         })
+    }
+
+    /// What stands there, itself if it is a link; `None` if nothing does.
+    pub(crate) fn found(&self) -> io::Result<Option<FileStat>> {
+        let name = self.name.as_os_str();
+        match fstatat(self.dir.as_fd(), name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Ok(found) => Ok(Some(found)),
+            Err(Errno::ENOENT) => Ok(None),
+            Err(error) => Err(explained(error)),
+        }
     }
 
     /// The file, for reading; `None` if there is none. Never blocks on a FIFO, never follows a link.
@@ -98,9 +108,24 @@ impl Opened {
     }
 }
 
-fn enter(path: &Path, make: bool) -> io::Result<OwnedFd> {
+/// Where every walk of a resolved path begins.
+fn root() -> io::Result<OwnedFd> {
     #[expect(clippy::disallowed_methods, reason = "the root is a directory")]
-    let mut dir = OwnedFd::from(File::open("/")?);
+    Ok(File::open("/")?.into())
+}
+
+/// The directory `real`, a resolved path, entered step by step.
+pub(crate) fn directory(real: &Path) -> io::Result<OwnedFd> {
+    enter(&root()?, real, false)
+}
+
+/// The same for `below` in an open directory.
+pub(crate) fn directory_beneath(dir: &OwnedFd, below: &Path) -> io::Result<OwnedFd> {
+    enter(dir, below, false)
+}
+
+fn enter(from: &OwnedFd, path: &Path, make: bool) -> io::Result<OwnedFd> {
+    let mut dir = from.try_clone()?;
     for part in path.components() {
         let Component::Normal(name) = part else {
             continue;

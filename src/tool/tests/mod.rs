@@ -4,6 +4,8 @@ mod admitting;
 mod editing;
 mod inputs;
 mod leases;
+mod racing;
 mod reading;
+mod strange;
 mod tasks;
 mod team;
