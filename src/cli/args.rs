@@ -243,7 +243,10 @@ pub enum Verb {
         /// Go on with what happens now, until Ctrl-C
         #[arg(short, long)]
         follow: bool,
-        /// As JSON: an array, with --follow one object a line
+        /// Routine, too: tokens, answers of tools that worked, mail that moves a request, what processes note for themselves
+        #[arg(short, long)]
+        verbose: bool,
+        /// As JSON, with routine: an array, with --follow one object a line
         #[arg(long)]
         json: bool,
     },

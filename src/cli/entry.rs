@@ -101,7 +101,11 @@ fn run_verb(place: &Place, root: Option<&Path>, verb: &Verb) -> Outcome {
         Verb::Worktree(verb) => worktree::run(place, verb),
         Verb::Sessions { json } => sessions::run(place, *json),
         Verb::Usage { json } => usage::run(place, *json),
-        Verb::Log { follow, json } => verbs::log::run(place, *follow, *json),
+        Verb::Log {
+            follow,
+            verbose,
+            json,
+        } => verbs::log::run(place, *follow, *verbose, *json),
         Verb::Doctor { repair, json } => doctor::run(place, *repair, *json),
         Verb::Config { json, what } => config::run(place, *what, *json),
         Verb::Init => init::run(place),

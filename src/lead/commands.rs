@@ -48,7 +48,10 @@ impl Session {
             TeamCommand::Shutdown(name) => self.show_last_stop(&name),
             TeamCommand::Interrupt(name) => self.interrupt_teammate(&name),
             TeamCommand::Kill(name) => match self.living(&name) {
-                Ok(name) => self.happen(&name, Happened::Kill),
+                Ok(name) => {
+                    self.crew.killed.insert(name.clone());
+                    self.happen(&name, Happened::Kill);
+                }
                 Err(why) => self.ui.show(Shown::Error(why)),
             },
         }

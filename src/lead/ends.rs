@@ -13,6 +13,9 @@ use crate::mailbox::Kind;
 use crate::request::{Decision, RequestKind, RequestStatus};
 use crate::team::MemberStatus;
 
+/// What is said of the end of one whose process the person has ended.
+pub const KILLED: &str = "the person has killed it";
+
 impl Session {
     /// Gives back what a gone owner holds.
     pub(super) fn release_task_of(&mut self, name: &AgentName, why: Released) {

@@ -168,8 +168,8 @@ impl Session {
     }
 
     /// The person may have asked a teammate to stop from another terminal: its record decides. From here on its end,
-    /// whichever way it comes, is the end that was asked for.
-    pub(super) fn asked_elsewhere_to_stop(&mut self, id: &RequestId) {
+    /// whichever way it comes, is the end that was asked for. With `kill` whoever asked ends its process, too.
+    pub(super) fn asked_elsewhere_to_stop(&mut self, id: &RequestId, kill: bool) {
         let record = match self.files.requests.get(id) {
             Ok(record) if record.kind == RequestKind::Shutdown && !record.is_final() => record,
             Ok(record) => {
@@ -187,6 +187,9 @@ impl Session {
         }
         if !self.is_there(&name) {
             return self.close_stop(id);
+        }
+        if kill {
+            self.crew.killed.insert(name.clone());
         }
         self.crew.stops.insert(name.clone(), id.clone());
         self.ui.show(Shown::RequestOpened(record));

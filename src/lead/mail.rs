@@ -89,7 +89,11 @@ impl Session {
                 Kind::PlanApprovalRequest | Kind::PermissionRequest | Kind::ShutdownResponse,
                 Some(Ok(id)),
             ) => self.on_request(&id),
-            (Kind::ShutdownRequest, Some(Ok(id))) => self.asked_elsewhere_to_stop(&id),
+            (Kind::ShutdownRequest, Some(Ok(id))) => {
+                let fields = message.metadata.as_ref();
+                let kill = fields.is_some_and(|fields| fields.contains_key("kill"));
+                self.asked_elsewhere_to_stop(&id, kill);
+            }
             (kind, _) => {
                 let why = "no request of a teammate is answered by it";
                 tracing::info!(

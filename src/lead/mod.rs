@@ -51,6 +51,7 @@ pub mod ui;
 mod way_back;
 
 pub use approvals::NOBODY;
+pub use ends::KILLED;
 pub use inlet::{Inbound, Inlet, inlet};
 pub use listed::{COMMANDS, Listed};
 pub use models::known_models;

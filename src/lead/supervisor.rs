@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::deferred::Wanted;
+use super::ends::KILLED;
 use super::fleet::{Effect, Ending, Happened, Phase, Tie, Unit, ending};
 use super::inlet::Event;
 use super::launch::{Launched, Orders};
@@ -47,6 +48,8 @@ pub(super) struct Crew {
     pub(super) deferred: Vec<Wanted>,
     /// The open request of each to stop.
     pub(super) stops: HashMap<AgentName, RequestId>,
+    /// Whose process the person ends.
+    pub(super) killed: HashSet<AgentName>,
     /// How the last process of each ended, in words.
     pub(super) ends: HashMap<AgentName, String>,
     /// What was shown of each last.
@@ -134,6 +137,8 @@ impl Session {
         if let Err(error) = self.take_mail() {
             self.complain("mail was not taken in", &*error);
         }
+        let by_person = self.crew.killed.remove(name);
+        let end = if by_person { KILLED.to_owned() } else { end };
         let status = self.files.roster.get(name).ok().flatten();
         let how = ending(code, status.map(|member| member.status));
         if how == Ending::Crashed {

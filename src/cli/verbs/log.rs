@@ -3,10 +3,12 @@
 use std::sync::mpsc;
 
 use super::follow::{self, Wake};
+use super::happened;
 use crate::cli::exit::{Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::{self, Style};
+use crate::cli::wrap::wrap;
 use crate::timeline::{Event, Happened, History};
 use crate::workspace::Workspace;
 
@@ -14,22 +16,22 @@ use crate::workspace::Workspace;
 const MAX_TEXT: usize = 300;
 
 /// Runs the verb.
-pub fn run(place: &Place, follow: bool, as_json: bool) -> Outcome {
+pub fn run(place: &Place, follow: bool, verbose: bool, as_json: bool) -> Outcome {
     let mut history = History::new(&place.workspace, place.roster(), place.requests());
-    let style = place.style;
+    let mut page = Page::new(place.style, verbose);
     if follow {
         return go_on(&place.workspace, &mut history, |event| {
-            shell::out_line_to_reader(&if as_json {
-                shell::json_line(&event.json())
+            if as_json {
+                shell::out_line_to_reader(&shell::json_line(&event.json()))
             } else {
-                line(style, event)
-            })
+                page.print(event)
+            }
         });
     }
     if as_json {
         print_array(&mut history)?;
     } else {
-        history.read_on(|event| shell::out_line_to_reader(&line(style, event)))?;
+        history.read_on(|event| page.print(event))?;
     }
     tell_skipped(&history);
     Ok(Kind::Completed)
@@ -82,14 +84,74 @@ fn go_on(
     }
 }
 
+/// How events are printed.
+struct Page {
+    style: Style,
+    /// Columns, if a person reads it on a terminal.
+    width: Option<usize>,
+    /// Whether routine is told, too.
+    verbose: bool,
+    /// The day that was told of last.
+    day: String,
+}
+
+impl Page {
+    fn new(style: Style, verbose: bool) -> Self {
+        Self {
+            style,
+            width: shell::width(),
+            verbose,
+            day: String::new(),
+        }
+    }
+
+    /// `false` once nobody reads it any more.
+    fn print(&mut self, event: &Event) -> bool {
+        if !self.verbose && happened::is_routine(&event.what) {
+            return true;
+        }
+        let lines = self.lines(event);
+        shell::out_line_to_reader(&lines.join("\n"))
+    }
+
+    /// One line with the whole time; on a terminal the time of day, beneath its day, and as many rows as it takes.
+    fn lines(&mut self, event: &Event) -> Vec<String> {
+        let Some(width) = self.width else {
+            return vec![line(self.style, event)];
+        };
+        let at = event.at.to_string();
+        let (day, time) = at.split_once('T').unwrap_or(("", &at));
+        let time = time.get(..8).unwrap_or(time);
+        let indent = head(Style::default(), time, event).chars().count();
+        let room = width.saturating_sub(indent).max(20);
+        let rows = wrap(&text(event), room).into_iter().enumerate();
+        let mut lines: Vec<String> = rows
+            .map(|(nr, row)| match nr {
+                0 => head(self.style, time, event) + &row,
+                _ => " ".repeat(indent) + &row,
+            })
+            .collect();
+        if self.day != day {
+            lines.insert(0, self.style.bold(&format!("{day}, times are UTC")));
+            day.clone_into(&mut self.day);
+        }
+        lines
+    }
+}
+
 /// One event on one line, safe for a terminal.
 fn line(style: Style, event: &Event) -> String {
-    format!(
-        "{}  {}  {}",
-        style.dim(&event.at.to_string()),
-        style.name(&format!("{:<10}", safe_line(&event.agent, 64))),
-        safe_line(&words(&event.what), MAX_TEXT)
-    )
+    head(style, &event.at.to_string(), event) + &text(event)
+}
+
+fn head(style: Style, time: &str, event: &Event) -> String {
+    let agent = style.name(&format!("{:<10}", safe_line(&event.agent, 64)));
+    let kind = happened::kind(&event.what);
+    format!("{}  {agent}  {kind:<7}  ", style.dim(time))
+}
+
+fn text(event: &Event) -> String {
+    safe_line(&happened::text(&event.what), MAX_TEXT)
 }
 
 /// The same with the id under which [`whole`] is to be had.
@@ -105,7 +167,7 @@ pub fn short(style: Style, event: &Event) -> String {
 
 /// One event with all that was said.
 pub fn whole(style: Style, event: &Event) -> Vec<String> {
-    let text = safe(&words(&event.what));
+    let text = safe(&happened::whole(&event.what));
     let mut lines = vec![format!(
         "{}  {}",
         style.dim(&event.at.to_string()),
@@ -115,71 +177,44 @@ pub fn whole(style: Style, event: &Event) -> Vec<String> {
     lines
 }
 
-/// What happened, in words that are not safe yet.
-pub(super) fn words(what: &Happened) -> String {
-    match what {
-        Happened::Began { session: Some(id) } => format!("session {id}"),
-        Happened::Began { session: None } => "conversation began".to_owned(),
-        Happened::Text(text) => format!("says: {}", text.trim()),
-        Happened::ToolUse { name, input, .. } => format!("calls {name} {input}"),
-        Happened::ToolResult {
-            ok: true, output, ..
-        } => format!("got: {}", output.trim()),
-        Happened::ToolResult { output, .. } => format!("got an error: {}", output.trim()),
-        Happened::Interrupted(why) => format!("interrupted: {why}"),
-        Happened::Message(message) => {
-            let kind = serde_json::to_value(&message.kind).unwrap_or_default();
-            let kind = kind.as_str().unwrap_or_default().to_owned();
-            format!("→ {} {kind}: {}", message.to, message.content.trim())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+
+    fn page(width: Option<usize>) -> Page {
+        Page {
+            style: Style::default(),
+            width,
+            verbose: false,
+            day: String::new(),
         }
-        Happened::Task { task, change } => task_words(task, change),
-        Happened::Teammate(member) => format!("started as {} on {}", member.role, member.model),
-        Happened::Request(record) => {
-            let about = record.feedback.as_deref().unwrap_or_default();
-            format!(
-                "{} request {} {}: {about}",
-                record.kind, record.request_id, record.status
-            )
-        }
-        Happened::Usage(usage) => {
-            let number = |key: &str| {
-                usage
-                    .get(key)
-                    .and_then(serde_json::Value::as_u64)
-                    .unwrap_or(0)
-            };
-            let (input, cached) = (number("input"), number("cacheRead") + number("cacheWrite"));
-            format!(
-                "used {input} + {cached} cached in, {} out",
-                number("output")
-            )
-        }
-        Happened::Log(text) => format!("log: {text}"),
     }
-}
 
-fn task_words(
-    task: &serde_json::Map<String, serde_json::Value>,
-    change: &serde_json::Value,
-) -> String {
-    let text = |key: &str| {
-        task.get(key)
-            .and_then(|value| value.as_str())
-            .unwrap_or("-")
-    };
-    let changed: Vec<String> = change
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, pair)| format!("{key} {} → {}", plain(&pair["old"]), plain(&pair["new"])))
-        .collect();
-    format!("{} {}: {}", text("id"), text("subject"), changed.join(", "))
-}
-
-fn plain(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Null => "-".to_owned(),
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
+    #[test]
+    fn a_terminal_gets_rows_that_fit_beneath_their_day() {
+        let event = |text: &str| Event {
+            at: Timestamp::from_ms(1_764_522_000_123),
+            agent: "alice".to_owned(),
+            what: Happened::Text(text.to_owned()),
+        };
+        let mut narrow = page(Some(60));
+        assert_eq!(
+            narrow.lines(&event("one two three four five six seven")),
+            [
+                "2025-11-30, times are UTC",
+                "17:00:00  alice       says     one two three four five six",
+                "                               seven",
+            ]
+        );
+        assert_eq!(
+            narrow.lines(&event("more")).len(),
+            1,
+            "the day is told once"
+        );
+        assert_eq!(
+            page(None).lines(&event("one\ntwo")),
+            ["2025-11-30T17:00:00.123Z  alice       says     one⏎two"]
+        );
     }
 }

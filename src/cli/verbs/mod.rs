@@ -5,6 +5,7 @@
 pub mod config;
 pub mod doctor;
 mod follow;
+mod happened;
 pub mod init;
 pub mod log;
 pub mod mail;

@@ -18,6 +18,7 @@ use crate::cli::place::Place;
 use crate::cli::shell;
 use crate::clock;
 use crate::ids::{AgentName, RequestId};
+use crate::lead::KILLED;
 use crate::mailbox::{self, Directory, Message, Recipient};
 use crate::process::child;
 use crate::request::{Decision, NewRequest, Record, Refusal, RequestKind, RequestStatus};
@@ -30,14 +31,12 @@ use crate::tool::TeamDirectory;
 const KILL_AFTER: Duration = Duration::from_secs(5);
 /// How long a living lead may take to put in order what its killed teammate left.
 const LEAD_WAIT: Duration = Duration::from_secs(10);
-/// What the records say of a killed one.
-const KILLED: &str = "the person has killed it";
-
 /// `lead team stop`: asks and returns.
 pub(super) fn stop(place: &Place, name: &str, as_json: bool) -> Outcome {
     let name = living(place, name)?;
-    let record = ask(place, &name)?;
-    tell(place, &name, &record, "please stop")?;
+    let record = ask(place, &name, false)?;
+    let message = letter(&name, &record, "please stop");
+    place.post()?.deliver(&message)?;
     say(
         &record,
         as_json,
@@ -49,7 +48,7 @@ pub(super) fn stop(place: &Place, name: &str, as_json: bool) -> Outcome {
 /// `lead team kill`: SIGTERM, SIGKILL after 5 s.
 pub(super) fn kill(place: &Place, name: &str, as_json: bool) -> Outcome {
     let name = living(place, name)?;
-    let record = ask(place, &name)?;
+    let record = ask(place, &name, true)?;
     end_process(place, &name)?;
     let record = settle(place, &name, &record.request_id)?;
     let text = if record.is_final() {
@@ -88,8 +87,8 @@ fn living(place: &Place, name: &str) -> Result<AgentName, Failure> {
     }
 }
 
-/// The open request to stop, made if there is none; a living lead knows of it from here on.
-fn ask(place: &Place, name: &AgentName) -> Result<Record, Failure> {
+/// The open request to stop, made if there is none; a living lead knows of it from here on, and whether its process is ended.
+fn ask(place: &Place, name: &AgentName, kill: bool) -> Result<Record, Failure> {
     let record = place.requests().create(NewRequest {
         kind: RequestKind::Shutdown,
         sender: AgentName::user(),
@@ -100,16 +99,20 @@ fn ask(place: &Place, name: &AgentName) -> Result<Record, Failure> {
     })?;
     if place.has_lead() {
         let text = format!("the person ends {name}");
-        tell(place, &AgentName::lead(), &record, &text)?;
+        let message = letter(&AgentName::lead(), &record, &text);
+        let message = if kill {
+            message.with("kill", true)
+        } else {
+            message
+        };
+        place.post()?.deliver(&message)?;
     }
     Ok(record)
 }
 
-fn tell(place: &Place, to: &AgentName, record: &Record, text: &str) -> Result<(), Failure> {
+fn letter(to: &AgentName, record: &Record, text: &str) -> Message {
     let kind = mailbox::Kind::ShutdownRequest;
-    let message = Message::new(&AgentName::user(), to, kind, text)
-        .with("request_id", record.request_id.as_str());
-    Ok(place.post()?.deliver(&message)?)
+    Message::new(&AgentName::user(), to, kind, text).with("request_id", record.request_id.as_str())
 }
 
 fn end_process(place: &Place, name: &AgentName) -> Result<(), Failure> {

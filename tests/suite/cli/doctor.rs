@@ -142,7 +142,13 @@ fn a_sound_workspace_is_told_to_be_and_left_without_a_trace() {
     let before = everything(&bed);
     assert_eq!(bad(&bed.lead(&["doctor", "--json"]).expect_code(0)), []);
     let plain = bed.lead(&["doctor"]).expect_code(0);
-    assert!(plain.stdout.contains("ok   locking"), "{}", plain.stdout);
+    for part in [
+        "ok    locking",
+        "note  model ",
+        "\nnothing needs repair; 1 note\n",
+    ] {
+        assert!(plain.stdout.contains(part), "{part}: {}", plain.stdout);
+    }
     assert_eq!(everything(&bed), before);
 }
 

@@ -51,9 +51,19 @@ fn a_session_is_told_from_its_first_word_to_its_last_task() {
     found("task", "/task/subject", "Config");
     found("task", "/change/status/new", "pending");
     found("usage", "/usage/model", &model);
+    let all = bed.lead(&["log", "-v"]).expect_code(0).stdout;
+    assert_eq!(all.lines().count(), log.len(), "one line each: {all}");
     let plain = bed.lead(&["log"]).expect_code(0).stdout;
-    assert_eq!(plain.lines().count(), log.len(), "one line each: {plain}");
-    assert!(plain.contains("says: All is planned."), "{plain}");
+    for part in [
+        "  lead        says     All is planned.\n",
+        "  lead        calls    create_task Config\n",
+        " new: Config\n",
+    ] {
+        assert!(plain.contains(part), "{part:?} not in\n{plain}");
+    }
+    for routine in ["  used  ", "  got  "] {
+        assert!(all.contains(routine) && !plain.contains(routine), "{plain}");
+    }
 }
 
 #[test]
@@ -67,7 +77,7 @@ fn what_cannot_be_read_is_counted_and_what_is_hostile_is_harmless() {
         ".team/state/logs/alice.log",
         "2025-11-30T17:00:00Z  INFO \u{1b}[2Jx\n",
     );
-    let done = bed.lead(&["log"]).expect_code(0);
+    let done = bed.lead(&["log", "-v"]).expect_code(0);
     assert_eq!(done.stdout.lines().count(), 2, "{}", done.stdout);
     let acts = |ch: char| ch != '\n' && (ch.is_control() || ch == '\u{202e}');
     assert!(!done.stdout.chars().any(acts), "{:?}", done.stdout);
@@ -149,7 +159,7 @@ fn a_long_history_is_not_held_in_memory() {
         &lines(std::slice::from_ref(&last)),
     );
     bed.write(".team/state/transcripts/alice.2.jsonl", &lines(&[last]));
-    let log = bed.start_lead(&["log", "--follow"]);
+    let log = bed.start_lead(&["log", "--follow", "-v"]);
     wait_until("all 802 lines", DEADLINE, || {
         (log.stdout().lines().count() == 802).then_some(())
     });

@@ -60,8 +60,12 @@ fn the_lead_knows_of_it_and_says_that_one_does_not_stop() {
     );
     let ann = member(&bed, "ann");
     assert_eq!(
-        (&ann["status"], &ann["restarts"]),
-        (&json!("failed"), &json!(0))
+        (&ann["status"], &ann["restarts"], &ann["lastError"]),
+        (
+            &json!("failed"),
+            &json!(0),
+            &json!("the person has killed it")
+        )
     );
     assert_eq!(bed.tasks()[0]["attempts"], 0, "the attempt is taken back");
     leave(&bed, lead);

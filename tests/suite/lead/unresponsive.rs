@@ -62,7 +62,11 @@ fn one_that_was_stopped_is_told_of_and_killed_by_the_persons_word() {
         (&record["status"], &record["decided_by"]),
         (&json!("failed"), &json!("lead"))
     );
-    assert_eq!(member(&bed, "ann")["status"], "failed");
+    let ann = member(&bed, "ann");
+    assert_eq!(
+        (&ann["status"], &ann["lastError"]),
+        (&json!("failed"), &json!("the person has killed it"))
+    );
     leave(&bed, lead);
 }
 

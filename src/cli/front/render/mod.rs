@@ -236,6 +236,14 @@ fn task(style: Style, news: &TaskNews) -> Vec<String> {
         }
         (Status::Pending, _) if news.change.get("owner").is_some() => "given back".to_owned(),
         (Status::Pending, _) => "changed".to_owned(),
+        (Status::InProgress, _) if news.change.get("owner").is_none() => {
+            match news.change.pointer("/verified/new") {
+                Some(passed) if passed == true => "verified",
+                Some(passed) if passed == false => "not verified",
+                _ => "changed",
+            }
+            .to_owned()
+        }
         (Status::InProgress, Some(owner)) => format!("claimed by {owner}"),
         (Status::InProgress, None) => "in progress".to_owned(),
         (Status::Completed, _) => style.good("completed"),

@@ -102,10 +102,66 @@ fn would(act: &Act) -> String {
     }
 }
 
+/// What all of it comes to, in one line.
+pub(super) fn summary(checks: &[Check]) -> String {
+    let bad: Vec<&Check> = checks.iter().filter(|check| check.needs_repair).collect();
+    let notes = checks.iter().filter(|check| !check.ok).count() - bad.len();
+    let notes = match notes {
+        0 => String::new(),
+        1 => "; 1 note".to_owned(),
+        more => format!("; {more} notes"),
+    };
+    let by_verb = |check: &&&Check| {
+        let repair = check.repair.as_deref();
+        repair.is_some_and(|repair| repair.starts_with("lead doctor --repair"))
+    };
+    let how = match (bad.len(), bad.iter().filter(by_verb).count()) {
+        (0, _) => return format!("nothing needs repair{notes}"),
+        (_, 0) => "see above how",
+        (all, some) if all == some => "`lead doctor --repair` does it",
+        _ => "`lead doctor --repair` does a part of it, the rest is told above",
+    };
+    match bad.len() {
+        1 => format!("1 entry needs repair: {how}{notes}"),
+        more => format!("{more} entries need repair: {how}{notes}"),
+    }
+}
+
 fn counted(count: usize) -> String {
     match count {
         0 => "nothing there".to_owned(),
         1 => "1 looked at".to_owned(),
         more => format!("{more} looked at"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_tells_repairs_from_notes() {
+        let good = Check::good("a", "x");
+        let note = Check::bad("b", "x", "set a key");
+        let bad = |repair: &str| Check {
+            needs_repair: true,
+            ..Check::bad("c", "x", repair)
+        };
+        let (ours, yours) = (bad("lead doctor --repair deletes it"), bad("by you: look"));
+        for (checks, wanted) in [
+            (vec![good.clone()], "nothing needs repair"),
+            (vec![good, note.clone()], "nothing needs repair; 1 note"),
+            (
+                vec![note, ours.clone()],
+                "1 entry needs repair: `lead doctor --repair` does it; 1 note",
+            ),
+            (
+                vec![ours, yours.clone()],
+                "2 entries need repair: `lead doctor --repair` does a part of it, the rest is told above",
+            ),
+            (vec![yours], "1 entry needs repair: see above how"),
+        ] {
+            assert_eq!(summary(&checks), wanted);
+        }
     }
 }

@@ -13,9 +13,13 @@ use serde_json::json;
 
 use crate::cli::exit::{Kind, Outcome};
 use crate::cli::place::Place;
-use crate::cli::safe::safe_line;
+use crate::cli::safe::safe;
 use crate::cli::shell;
+use crate::cli::wrap::wrap;
 use crate::findings::{Books, survey};
+
+/// Columns of sign and name.
+const INDENT: usize = 20;
 
 /// Runs the verb.
 pub fn run(place: &Place, repair: bool, as_json: bool) -> Outcome {
@@ -47,6 +51,7 @@ pub fn run(place: &Place, repair: bool, as_json: bool) -> Outcome {
         for check in &checks {
             print(place, check);
         }
+        shell::out_line(&place.style.bold(&check::summary(&checks)));
     }
     let needs_repair = checks.iter().any(|check| check.needs_repair);
     Ok(if needs_repair {
@@ -56,15 +61,35 @@ pub fn run(place: &Place, repair: bool, as_json: bool) -> Outcome {
     })
 }
 
+/// `bad` needs repair, `note` is worth knowing and may be as it is meant.
 fn print(place: &Place, check: &Check) {
-    let sign = if check.ok {
-        place.style.good("ok ")
-    } else {
-        place.style.bad("bad")
+    let style = place.style;
+    let sign = match (check.ok, check.needs_repair) {
+        (true, _) => style.good("ok  "),
+        (false, false) => style.warn("note"),
+        (false, true) => style.bad("bad "),
     };
-    let detail = safe_line(&check.detail, 2000);
-    shell::out_line(&format!("{sign}  {:<12}  {detail}", check.name));
-    if let Some(repair) = &check.repair {
-        shell::out_line(&format!("{:19}→ {}", "", safe_line(repair, 2000)));
+    let mut details = rows(&check.detail).into_iter();
+    let first = details.next().unwrap_or_default();
+    shell::out_line(&format!("{sign}  {:<12}  {first}", check.name));
+    for row in details {
+        shell::out_line(&format!("{:INDENT$}{row}", ""));
     }
+    for (nr, row) in check.repair.iter().flat_map(|text| rows(text)).enumerate() {
+        let arrow = if nr == 0 { "→" } else { " " };
+        shell::out_line(&format!("{:INDENT$}{arrow} {row}", ""));
+    }
+}
+
+/// The lines of a text, on a terminal broken to fit beside the name.
+fn rows(text: &str) -> Vec<String> {
+    let text = safe(text);
+    let room = shell::width().map(|width| width.saturating_sub(INDENT + 2).max(20));
+    text.trim_end()
+        .lines()
+        .flat_map(|line| match room {
+            Some(room) => wrap(line, room),
+            None => vec![line.to_owned()],
+        })
+        .collect()
 }

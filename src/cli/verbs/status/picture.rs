@@ -7,7 +7,7 @@ use super::overview::Overview;
 use crate::board::{Status, TaskView};
 use crate::cli::safe::safe_line;
 use crate::cli::verbs::team::Living;
-use crate::cli::verbs::{log, requests};
+use crate::cli::verbs::{happened, requests};
 use crate::clock::Timestamp;
 use crate::request::{Record, RequestKind};
 use crate::team::MemberStatus;
@@ -194,7 +194,14 @@ fn event(event: &Event) -> Line {
     vec![
         span(Tone::Aside, &time(event.at)),
         span(Tone::Name, &format!("  {}", event.agent)),
-        span(Tone::Plain, &format!("  {}", log::words(&event.what))),
+        span(
+            Tone::Plain,
+            &format!(
+                "  {}: {}",
+                happened::kind(&event.what),
+                happened::text(&event.what)
+            ),
+        ),
     ]
 }
 
