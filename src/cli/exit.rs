@@ -96,13 +96,22 @@ impl Failure {
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::failed(with_causes(&error.into()))
+        Self::failed(with_advice(with_causes(&error.into())))
     }
 }
 
 fn with_causes(error: &anyhow::Error) -> String {
     let chain = error.chain().map(ToString::to_string).collect();
     without_repetition(chain).join("; ")
+}
+
+/// A text that names no command says what to do all the same.
+fn with_advice(text: String) -> String {
+    if text.contains('`') {
+        text
+    } else {
+        text + "; `lead doctor` says what is not in order here"
+    }
 }
 
 /// Causes that the text above them says already are left out.
@@ -176,13 +185,17 @@ mod tests {
         assert_eq!(failure.kind, Kind::Failed);
         assert_eq!(
             error_line(&failure.text),
-            "error: cannot read /x/␛⏎board; no such file"
+            "error: cannot read /x/␛⏎board; no such file; `lead doctor` says what is not in order here"
         );
     }
 
     #[test]
     fn a_cause_that_is_said_already_is_not_repeated() {
         let error = anyhow::anyhow!("disk full").context("cannot write: disk full");
-        assert_eq!(Failure::from(error).text, "cannot write: disk full");
+        let text = Failure::from(error).text;
+        assert!(
+            text.starts_with("cannot write: disk full; `lead doctor`"),
+            "{text}"
+        );
     }
 }

@@ -102,6 +102,7 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
     let root: &Path = place.workspace.root();
     let confinement = settings.confinement(&place.environment);
     let mut warnings = loaded.warnings;
+    warnings.extend(place.environment.homeless());
     warnings.extend(without_a_wall(&confinement));
     Ok(SessionOptions {
         workspace: place.workspace.clone(),

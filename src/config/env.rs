@@ -43,6 +43,8 @@ pub struct Environment {
     inside_agent: Option<OsString>,
     /// `HOME`.
     pub home: Option<PathBuf>,
+    /// `HOME` where that is no directory: `home` is none then, since nothing of ours makes it.
+    pub missing_home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME` or `~/.config`.
     pub config_home: Option<PathBuf>,
     /// `NO_COLOR` set and not empty.
@@ -57,7 +59,25 @@ impl Environment {
     /// Reads the process's environment.
     #[expect(clippy::disallowed_methods, reason = "this is the one reader")]
     pub fn read() -> Self {
-        Self::from_variables(std::env::vars_os().collect())
+        Self::from_variables(std::env::vars_os().collect()).without_missing_home()
+    }
+
+    fn without_missing_home(mut self) -> Self {
+        self.missing_home = self.home.take_if(|home| !home.is_dir());
+        if let Some(missing) = &self.missing_home {
+            self.config_home = self.config_home.filter(|dir| !dir.starts_with(missing));
+        }
+        self
+    }
+
+    /// What it means that there is no home, if there is none.
+    pub fn homeless(&self) -> Option<String> {
+        let missing = self.missing_home.as_ref()?;
+        Some(format!(
+            "HOME is {}, which is no directory; settings, answers, history and caches of yours are neither read nor kept; make \
+             it, or set HOME to the right one",
+            missing.display()
+        ))
     }
 
     /// The same from variables given. Empty values count as unset; a value that is not UTF-8 counts as unset where text is
@@ -91,6 +111,7 @@ impl Environment {
             sandbox: text("PITCREW_SANDBOX"),
             inside_agent: raw(AGENT),
             home,
+            missing_home: None,
             config_home,
             no_color: raw("NO_COLOR").is_some(),
             term: text("TERM"),

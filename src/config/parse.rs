@@ -83,7 +83,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Parsed, SettingsError> {
     let warnings = unknown
         .iter()
         .filter(|key| *key != "$schema")
-        .map(|key| unknown_key(path, key))
+        .map(|key| unknown_key(&place_of(text, path, key), key))
         .collect();
     Ok(Parsed { settings, warnings })
 }
@@ -106,9 +106,7 @@ fn refuse_lists(text: &str, path: &Path) -> Result<(), SettingsError> {
         .chain(members);
     for (key, value) in all {
         if value.is_some_and(serde_json::Value::is_array) {
-            let line = text
-                .find(&format!("\"{key}\""))
-                .map_or(1, |at| 1 + text[..at].matches('\n').count());
+            let line = line_of(text, key);
             let at = if key.is_empty() {
                 String::new()
             } else {
@@ -122,6 +120,25 @@ fn refuse_lists(text: &str, path: &Path) -> Result<(), SettingsError> {
         }
     }
     Ok(())
+}
+
+/// The file and line where a key of this path stands.
+fn place_of(text: &str, path: &Path, key: &str) -> String {
+    format!("{}:{}", path.display(), line_of(text, key))
+}
+
+/// The line of the key with this path, such as `limits.tokens`: each part is looked for behind the one before it.
+fn line_of(text: &str, path: &str) -> usize {
+    let mut at = 0;
+    for part in path.split('.') {
+        let named = format!("\"{part}\"");
+        let found = text[at..].match_indices(&named).find(|(found, _)| {
+            let rest = &text[at + found + named.len()..];
+            rest.trim_start().starts_with(':')
+        });
+        at += found.map_or(0, |(found, _)| found);
+    }
+    1 + text[..at].matches('\n').count()
 }
 
 fn wrong(path: &Path, line: usize, what: &str) -> SettingsError {
@@ -157,7 +174,7 @@ fn without_type_names(what: &str) -> String {
     }
 }
 
-fn unknown_key(path: &Path, key: &str) -> String {
+fn unknown_key(place: &str, key: &str) -> String {
     let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
     let parent = if parent.starts_with("members.") {
         "members.*"
@@ -165,12 +182,12 @@ fn unknown_key(path: &Path, key: &str) -> String {
         parent
     };
     if keys(&NOT_YET, parent).contains(&name) {
-        return format!("{}: {key} has no effect in this version", path.display());
+        return format!("{place}: {key} has no effect in this version");
     }
     let hint = ids::nearest(name, keys(&KNOWN, parent).iter().copied())
         .map(|near| format!("; did you mean {near:?}?"))
         .unwrap_or_default();
-    format!("{}: unknown key {key:?} is ignored{hint}", path.display())
+    format!("{place}: unknown key {key:?} is ignored{hint}")
 }
 
 fn keys(
@@ -225,15 +242,21 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_named_with_the_nearest() {
-        let parsed = read(r#"{"maxTeamates": 3, "limits": {"token": 1, "cost": 2}, "notify": "x", "hooks": {"PreTooluse": []}, "$schema": "x", "members": {"bob": {"rol": "x"}}}"#).unwrap();
+        let text = r#"{"maxTeamates": 3, "model": "token: x",
+            "limits": {"token": 1, "cost": 2}, "notify": "x",
+            "hooks": {
+                "PreTooluse": []}, "$schema": "x",
+            "members": {"bob": {"role": "y",
+                "rol": "x"}}}"#;
+        let parsed = read(text).unwrap();
         assert_eq!(
             parsed.warnings,
             [
-                "t.json: unknown key \"maxTeamates\" is ignored; did you mean \"maxTeammates\"?",
-                "t.json: unknown key \"limits.token\" is ignored; did you mean \"tokens\"?",
-                "t.json: notify has no effect in this version",
-                "t.json: unknown key \"hooks.PreTooluse\" is ignored; did you mean \"PreToolUse\"?",
-                "t.json: unknown key \"members.bob.rol\" is ignored; did you mean \"role\"?",
+                "t.json:1: unknown key \"maxTeamates\" is ignored; did you mean \"maxTeammates\"?",
+                "t.json:2: unknown key \"limits.token\" is ignored; did you mean \"tokens\"?",
+                "t.json:2: notify has no effect in this version",
+                "t.json:4: unknown key \"hooks.PreTooluse\" is ignored; did you mean \"PreToolUse\"?",
+                "t.json:6: unknown key \"members.bob.rol\" is ignored; did you mean \"role\"?",
             ]
         );
     }

@@ -143,6 +143,9 @@ fn send(place: &Place, to: &str, text: &str, as_json: bool) -> Outcome {
         .send(&mut message, &directory)
         .map_err(|error| match error {
             SendError::Lock(_) | SendError::Store(_) => Failure::from(error),
+            SendError::ToSelf(_) => Failure::usage(
+                "you cannot write to yourself; nothing was sent; name the lead or a teammate, as in `lead mail send lead TEXT`",
+            ),
             other => Failure::usage(format!("{other}; nothing was sent")),
         })?;
     place.keep_out_of_git();

@@ -169,7 +169,9 @@ fn list(board: &Board, as_json: bool) -> Outcome {
 
 fn show(board: &Board, text: &str, as_json: bool) -> Outcome {
     let view = board.view(&id(text)?).map_err(|error| {
-        Failure::failed(format!("{error}; `lead task list` lists what there is"))
+        Failure::failed(format!(
+            "{error}; it cannot be shown; `lead task list` lists what there is"
+        ))
     })?;
     if as_json {
         shell::out_json(&view_json(&view));

@@ -258,6 +258,11 @@ fn ids(texts: &[String]) -> Result<Vec<TaskId>, Failure> {
 fn refused(error: BoardError) -> Failure {
     match error {
         BoardError::Lock(_) | BoardError::Store(_) => Failure::from(error),
-        other => Failure::failed(format!("{other}; nothing was changed")),
+        BoardError::Damaged { .. } => Failure::failed(format!(
+            "{error}; nothing was changed; `lead doctor` says what to do"
+        )),
+        other => Failure::failed(format!(
+            "{other}; nothing was changed; `lead task list` shows how things stand"
+        )),
     }
 }

@@ -98,13 +98,32 @@ fn an_untrusted_workspace_only_makes_things_stricter() {
 #[test]
 fn an_unknown_key_is_a_warning_with_the_nearest() {
     let bed = Bed::new();
-    bed.write(".team/team.json", r#"{"shutdownSec": 5}"#);
+    bed.write(".team/team.json", "{\n  \"shutdownSec\": 5\n}");
     let done = bed.lead(&["config"]).expect_code(0);
+    for part in ["team.json:2: unknown key", "did you mean \"shutdownSecs\"?"] {
+        assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
+    }
+}
+
+/// What a command's caches are made in must be there: a mistyped home is told of, not made.
+#[test]
+fn a_home_that_is_missing_is_not_made_and_is_told_of() {
+    let bed = Bed::new();
+    let home = bed.outside("nowhere");
+    let bed = bed.with_env("HOME", home.display().to_string());
+    let call = json!({ "name": "bash", "input": { "command": "true" } });
+    let replies = json!({"agents": {"lead": [{ "tools": [call] }, { "text": "Done." }]}});
+    let model = bed.script(&replies);
+    let done = bed.lead(&["-p", "go", "--model", &model]).expect_code(0);
+    let told = format!("HOME is {}, which is no directory;", home.display());
+    assert!(done.stderr.contains(&told), "{}", done.stderr);
+    assert_eq!(done.stdout, "Done.\n");
+    let checks = bed.lead(&["doctor"]).expect_code(0).stdout;
     assert!(
-        done.stderr.contains("did you mean \"shutdownSecs\"?"),
-        "{}",
-        done.stderr
+        checks.contains(&format!("note  home          {told}")),
+        "{checks}"
     );
+    assert!(!home.exists());
 }
 
 #[test]

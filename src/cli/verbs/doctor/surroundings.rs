@@ -21,6 +21,7 @@ pub(super) fn look(place: &Place) -> Vec<Check> {
         git(place),
         sandbox::hard_links(place),
     ]);
+    checks.extend(home(place));
     match place.settings() {
         Ok(loaded) => {
             checks.push(settings(&loaded));
@@ -42,6 +43,11 @@ fn links(place: &Place) -> Option<Check> {
         needs_repair: true,
         ..Check::bad("links", what, "by you: put a plain directory there")
     })
+}
+
+fn home(place: &Place) -> Option<Check> {
+    let what = place.environment.homeless()?;
+    Some(Check::bad("home", what, "by you: make it, or set HOME"))
 }
 
 fn shown_settings(place: &Place) -> String {
