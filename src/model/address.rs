@@ -1,5 +1,49 @@
 //! Where servers are: joining base addresses and paths as people write them. Pure.
 
+use std::net::{IpAddr, Ipv6Addr};
+
+/// Why no server can be at `base`; `None`: one can. Shows nothing that stands before an `@`.
+pub(super) fn fault(base: &str) -> Option<String> {
+    let rest = match base.split_once("://") {
+        Some((scheme, rest)) if is_spoken(scheme) => Some(rest),
+        Some(_) => return Some("it begins with neither http:// nor https://".to_owned()),
+        None => None,
+    };
+    let (host, port) = host_and_port(server(base));
+    if base.contains(['?', '#']) {
+        Some("it has a query or a fragment, after which no path can be added".to_owned())
+    } else if host.is_empty() {
+        Some("it names no host".to_owned())
+    } else if let Some(port) = port.filter(|port| !is_port(port)) {
+        Some(format!("{port:?} is no port"))
+    } else if rest.is_none() && port.is_none() && !host.contains('.') && !is_loopback(host) {
+        Some("it begins with neither http:// nor https://".to_owned())
+    } else if with_scheme(base).parse::<ureq::http::Uri>().is_err() {
+        Some("it is no URL".to_owned())
+    } else {
+        None
+    }
+}
+
+fn is_spoken(scheme: &str) -> bool {
+    ["http", "https"]
+        .iter()
+        .any(|spoken| scheme.eq_ignore_ascii_case(spoken))
+}
+
+fn is_port(port: &str) -> bool {
+    port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
+}
+
+/// An address in brackets keeps them.
+fn host_and_port(server: &str) -> (&str, Option<&str>) {
+    let end = server.rfind(']').map_or(0, |at| at + 1);
+    match server[end..].find(':') {
+        Some(at) => (&server[..end + at], Some(&server[end + at + 1..])),
+        None => (server, None),
+    }
+}
+
 /// The Messages endpoint under `base`, which names no `/v1` but may.
 pub(super) fn anthropic(base: &str) -> String {
     let base = with_scheme(base);
@@ -38,24 +82,19 @@ pub(super) fn model(url: &str, model: &str) -> String {
 pub(super) fn ollama(host: Option<&str>) -> String {
     const PORT: u16 = 11434;
     let given = host.map_or("", str::trim).trim_end_matches('/');
+    if given.parse::<Ipv6Addr>().is_ok() {
+        return ollama(Some(&format!("[{given}]")));
+    }
     let (scheme, rest) = given.split_once("://").unwrap_or(("http", given));
     let (authority, path) = match rest.find('/') {
         Some(at) => rest.split_at(at),
         None => (rest, ""),
     };
-    let (name, port) = match authority.rsplit_once(':') {
-        Some((name, port))
-            if port.bytes().all(|byte| byte.is_ascii_digit()) && !port.is_empty() =>
-        {
-            (name, port.to_owned())
-        }
-        _ => (
-            authority,
-            match scheme {
-                "https" => "443".to_owned(),
-                _ => PORT.to_string(),
-            },
-        ),
+    let (name, port) = host_and_port(authority);
+    let port = match (port, scheme) {
+        (Some(port), _) => port.to_owned(),
+        (None, "https") => "443".to_owned(),
+        (None, _) => PORT.to_string(),
     };
     let name = match name {
         "" | "0.0.0.0" => "127.0.0.1",
@@ -85,13 +124,11 @@ pub(super) fn login(url: &str) -> Option<&str> {
 /// Whether an address is this machine's own, where no proxy has any business.
 pub(super) fn is_loopback(url: &str) -> bool {
     let server = server(url);
-    let host = match server.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or(rest),
-        None => server.split(':').next().unwrap_or(server),
-    };
+    let (host, _) = host_and_port(server);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || host
-            .parse::<std::net::IpAddr>()
+            .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback())
 }
 
@@ -161,6 +198,47 @@ mod tests {
     }
 
     #[test]
+    fn an_address_where_no_server_can_be_is_told_from_others() {
+        for (base, why) in [
+            ("http://host:99999", "\"99999\" is no port"),
+            ("http://host:1x/v1", "\"1x\" is no port"),
+            ("http://host:0", "\"0\" is no port"),
+            ("http://host:/v1", "\"\" is no port"),
+            ("http://[::1]:x", "\"x\" is no port"),
+            ("a:b:1", "\"b:1\" is no port"),
+            ("ftp://host", "neither http:// nor https://"),
+            ("unix:///run/x", "neither http:// nor https://"),
+            ("foo", "neither http:// nor https://"),
+            ("sk-a-key", "neither http:// nor https://"),
+            ("http://", "names no host"),
+            ("http:///v1", "names no host"),
+            (":80", "names no host"),
+            ("https://me:pw@/v1", "names no host"),
+            ("http://h/v1?version=1", "a query"),
+            ("http://h/v1#x", "a fragment"),
+            ("http://a b/v1", "no URL"),
+            ("http://[::1/v1", "\":1\" is no port"),
+        ] {
+            let fault = fault(base).unwrap_or_default();
+            assert!(fault.contains(why), "{base}: {fault:?}");
+            assert!(!fault.contains("pw"), "{fault}");
+        }
+        for base in [
+            "http://h",
+            "HTTPS://h:1/v1",
+            "https://me:p:w@h/v1",
+            "http://[::1]:80",
+            "http://[::1]",
+            "localhost",
+            "127.0.0.1",
+            "box:80/v1",
+            "proxy.example",
+        ] {
+            assert_eq!(fault(base), None, "{base}");
+        }
+    }
+
+    #[test]
     fn models_are_listed_beside_the_endpoint() {
         assert_eq!(
             models(&openai("https://api.z.ai/api/paas/v4")),
@@ -179,6 +257,8 @@ mod tests {
             (Some(":99"), "http://127.0.0.1:99"),
             (Some("[::]:99"), "http://[::1]:99"),
             (Some("[::1]"), "http://[::1]:11434"),
+            (Some("::1"), "http://[::1]:11434"),
+            (Some("::"), "http://[::1]:11434"),
             (Some("box"), "http://box:11434"),
             (Some("http://box:8000/"), "http://box:8000"),
             (Some("https://ollama.com"), "https://ollama.com:443"),

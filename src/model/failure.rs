@@ -20,6 +20,8 @@ pub(super) enum Failure {
     Told(Value),
     /// The connection or stream broke, or carried what cannot be read.
     Broken(String),
+    /// No server answers there, or something else does.
+    Unreachable(String),
     /// It cannot be tried at all: address, certificate.
     Impossible(String),
     /// Cancelled by us.
@@ -32,7 +34,7 @@ impl Failure {
         match self {
             Self::Answer(answer) => window::said(&answer.said.message),
             Self::Told(value) => window::said(&Said::from_value(value).message),
-            Self::Broken(_) | Self::Impossible(_) | Self::Cancelled => None,
+            Self::Broken(_) | Self::Unreachable(_) | Self::Impossible(_) | Self::Cancelled => None,
         }
     }
 
@@ -41,17 +43,26 @@ impl Failure {
         match self {
             Self::Answer(answer) => answer.into_error(peer),
             Self::Told(value) => told(&value, peer),
-            Self::Broken(why) => ModelError::Retry {
-                why: format!("{}: {}", peer.model(), peer.shown(&why)),
-                status: None,
-                after: None,
-            },
-            Self::Impossible(why) => {
-                ModelError::Refused(format!("{}: {}", peer.model(), peer.shown(&why)))
-            }
+            Self::Broken(why) => broken(format!("{}: {}", peer.model(), peer.shown(&why))),
+            Self::Unreachable(why) => broken(with_the_way(&why, peer)),
+            Self::Impossible(why) => ModelError::Refused(with_the_way(&why, peer)),
             Self::Cancelled => ModelError::Cancelled,
         }
     }
+}
+
+fn broken(why: String) -> ModelError {
+    ModelError::Retry {
+        why,
+        status: None,
+        after: None,
+    }
+}
+
+fn with_the_way(why: &str, peer: &Peer) -> String {
+    let advice = peer.way_to_it().map(|way| format!("; {way}"));
+    let advice = advice.unwrap_or_default();
+    format!("{}: {}{advice}", peer.model(), peer.shown(why))
 }
 
 /// An answer that is no success.

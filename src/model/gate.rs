@@ -19,8 +19,8 @@ use crate::workspace::Workspace;
 pub(super) const LONGEST: Duration = Duration::from_hours(24);
 /// Largest file that is read, in bytes.
 const MAX_FILE: u64 = 64 * 1024;
-/// How long the file's lock is waited for.
-const LOCK_WAIT: Duration = Duration::from_secs(2);
+/// How long the file's lock is waited for: a cancelled call ends within a second.
+const LOCK_WAIT: Duration = Duration::from_millis(500);
 
 /// Why and until when a provider is not asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -211,7 +211,7 @@ impl Exchange {
         }
         let outcome = match request.send(&post.body[..]) {
             Ok(response) => self.receive(response),
-            Err(error) => Err(failed(&error, address::server(&post.url))),
+            Err(error) => Err(failed(&error, &post.url)),
         };
         drop(self.send.send(match outcome {
             Ok(()) => Event::End,
@@ -274,18 +274,39 @@ fn answer(head: &ureq::http::response::Parts, body: ureq::Body) -> Answer {
     }
 }
 
-fn failed(error: &ureq::Error, server: &str) -> Failure {
+fn failed(error: &ureq::Error, url: &str) -> Failure {
+    let server = address::server(url);
     match error {
-        ureq::Error::HostNotFound => Failure::Broken(format!("no host of {server} was found")),
+        ureq::Error::HostNotFound => Failure::Unreachable(format!("no host of {server} was found")),
         ureq::Error::Timeout(ureq::Timeout::PerRead | ureq::Timeout::PerWrite) => {
             Failure::Broken(format!("{server} did not answer in time"))
         }
-        ureq::Error::Timeout(_) => Failure::Broken(format!("no connection to {server} in time")),
-        ureq::Error::Io(error) => Failure::Broken(format!("no connection to {server}: {error}")),
-        ureq::Error::ConnectionFailed | ureq::Error::Protocol(_) => {
-            Failure::Broken(format!("no connection to {server}: {error}"))
+        ureq::Error::Timeout(_) => {
+            Failure::Unreachable(format!("no connection to {server} in time"))
         }
-        _ => Failure::Impossible(format!("cannot ask {server}: {error}; check the base URL")),
+        ureq::Error::Io(error) => disconnected(error, server, url.starts_with("https")),
+        ureq::Error::Protocol(error) => {
+            Failure::Unreachable(format!("what {server} says is no HTTP: {error}"))
+        }
+        ureq::Error::ConnectionFailed | ureq::Error::ConnectProxyFailed(_) => {
+            Failure::Unreachable(format!("no connection to {server}: {error}"))
+        }
+        _ => Failure::Impossible(format!("cannot ask {server}: {error}")),
+    }
+}
+
+/// Before the answer's head has come.
+fn disconnected(error: &std::io::Error, server: &str, is_secure: bool) -> Failure {
+    use std::io::ErrorKind as Kind;
+    match error.kind() {
+        // What is no TLS, or no certificate to be trusted, is the same the next time.
+        Kind::InvalidData if is_secure => {
+            Failure::Impossible(format!("no secure connection to {server}: {error}"))
+        }
+        Kind::ConnectionReset | Kind::BrokenPipe | Kind::UnexpectedEof => {
+            Failure::Unreachable(format!("{server} closed the connection: {error}"))
+        }
+        _ => Failure::Unreachable(format!("no connection to {server}: {error}")),
     }
 }
 
@@ -338,6 +359,30 @@ mod tests {
             body.extend(bytes);
         }
         Ok(body)
+    }
+
+    #[test]
+    fn what_may_be_there_later_is_told_from_what_will_not() {
+        use std::io::ErrorKind as Kind;
+        let of = |error: ureq::Error| match failed(&error, "https://me:pw@h:1/v1") {
+            Failure::Unreachable(why) => (true, why),
+            Failure::Impossible(why) => (false, why),
+            other => panic!("{other:?}"),
+        };
+        let io = |kind: Kind| of(ureq::Error::Io(kind.into()));
+        for (later, why) in [
+            of(ureq::Error::HostNotFound),
+            of(ureq::Error::Timeout(ureq::Timeout::Connect)),
+            of(ureq::Error::ConnectionFailed),
+            io(Kind::ConnectionRefused),
+            io(Kind::ConnectionReset),
+            io(Kind::NetworkUnreachable),
+        ] {
+            assert!(later && why.contains("h:1") && !why.contains("pw"), "{why}");
+        }
+        for (later, why) in [io(Kind::InvalidData), of(ureq::Error::Tls("none"))] {
+            assert!(!later && why.contains("h:1"), "{why}");
+        }
     }
 
     /// Keeps the connection open until the client gives it up.
@@ -411,6 +456,11 @@ mod tests {
             }),
             "the stream broke",
         );
-        broken(exchange(drop), "no connection");
+        match exchange(drop) {
+            Err(Failure::Unreachable(why)) => {
+                assert!(why.contains("closed the connection"), "{why}")
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }

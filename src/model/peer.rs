@@ -6,6 +6,15 @@ use super::address;
 /// Longest text of a server within an error, in characters.
 const LONGEST: usize = 600;
 
+/// The setting that says where a server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Setting {
+    /// Its variable.
+    pub(super) variable: &'static str,
+    /// Whether a person set it; else the server is where the provider's always is.
+    pub(super) is_set: bool,
+}
+
 /// A server and the model asked of it.
 #[derive(Clone)]
 pub(super) struct Peer {
@@ -13,6 +22,8 @@ pub(super) struct Peer {
     model: String,
     /// The variable that holds the key, if there is one.
     key_variable: Option<&'static str>,
+    /// What says where it is, if anything does.
+    setting: Option<Setting>,
     /// What must never be shown.
     secrets: Vec<String>,
 }
@@ -25,7 +36,16 @@ impl Peer {
         Self {
             model: model.to_owned(),
             key_variable,
+            setting: None,
             secrets: secret.into_iter().chain(login).collect(),
+        }
+    }
+
+    /// The same, where `setting` says.
+    pub(super) fn set_by(self, setting: Setting) -> Self {
+        Self {
+            setting: Some(setting),
+            ..self
         }
     }
 
@@ -42,6 +62,16 @@ impl Peer {
     /// The variable that holds the key.
     pub(super) fn key_variable(&self) -> Option<&'static str> {
         self.key_variable
+    }
+
+    /// What a person does about a server that cannot be reached.
+    pub(super) fn way_to_it(&self) -> Option<String> {
+        let Setting { variable, is_set } = self.setting?;
+        Some(if is_set {
+            format!("check that the server runs there, and {variable}, which says where it is")
+        } else {
+            format!("check the network, or set {variable} to where the server is")
+        })
     }
 
     /// `text` fit to be shown.

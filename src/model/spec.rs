@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::anthropic::Anthropic;
 use super::http::Patience;
 use super::openai::OpenAi;
+use super::peer::Setting;
 use super::script::Script;
 use super::{Model, address};
 use crate::ids;
@@ -156,6 +157,9 @@ pub enum OpenError {
     /// The provider's key is not set.
     #[error("{0}")]
     MissingKey(String),
+    /// No server can be where a setting says.
+    #[error("{0}")]
+    Address(String),
     /// The script file is missing or wrong; the text names file, agent and position.
     #[error("{0}")]
     Script(String),
@@ -174,7 +178,7 @@ pub fn open(
             Box::new(Anthropic::open(name, credentials, agent, patience)?)
         }
         ModelSpec::OpenAi(name) => Box::new(OpenAi::open(name, credentials, agent, patience)?),
-        ModelSpec::Ollama(name) => Box::new(OpenAi::ollama(name, credentials, agent, patience)),
+        ModelSpec::Ollama(name) => Box::new(OpenAi::ollama(name, credentials, agent, patience)?),
         ModelSpec::Script(path) => Box::new(Script::open(path, workspace, agent)?),
     })
 }
@@ -190,6 +194,29 @@ pub(super) fn key(variable: &str, given: Option<&str>) -> Result<Option<String>,
     Err(OpenError::MissingKey(format!(
         "{variable} is no key; it holds blanks or characters that cannot be sent; set {variable} again"
     )))
+}
+
+/// An address as a person set it, none if it is blank.
+pub(super) fn base(given: Option<&str>) -> Option<&str> {
+    given.map(str::trim).filter(|base| !base.is_empty())
+}
+
+/// That `variable` says where a server is, as far as it is set: refused if none can be at `base`, which is not shown, since
+/// it may be a key put in the wrong place. `example` is one that could be.
+pub(super) fn setting(
+    variable: &'static str,
+    base: Option<&str>,
+    example: &str,
+) -> Result<Setting, OpenError> {
+    match base.and_then(address::fault) {
+        None => Ok(Setting {
+            variable,
+            is_set: base.is_some(),
+        }),
+        Some(fault) => Err(OpenError::Address(format!(
+            "{variable} is no address of a server; {fault}; set it like {variable}={example}, or unset it"
+        ))),
+    }
 }
 
 #[cfg(test)]
@@ -235,6 +262,51 @@ mod tests {
             for part in parts {
                 assert!(error.contains(part), "{text}: {error}");
             }
+        }
+    }
+
+    #[test]
+    fn an_impossible_address_is_told_with_its_variable_and_not_shown() {
+        let scratch = tempfile::tempdir().unwrap();
+        let workspace = Workspace::at(scratch.path().to_owned());
+        let open = |spec: &str, base: &str| {
+            let base = Some(base.to_owned());
+            let credentials = Credentials {
+                anthropic_key: Some("k".to_owned()),
+                anthropic_base: base.clone(),
+                openai_base: base.clone(),
+                ollama_host: base,
+                ..Credentials::default()
+            };
+            let spec = ModelSpec::parse(spec).unwrap();
+            super::open(&spec, &credentials, &workspace, "lead").map(drop)
+        };
+        for (spec, variable) in [
+            ("anthropic:m", "ANTHROPIC_BASE_URL"),
+            ("openai:m", "OPENAI_BASE_URL"),
+            ("ollama:m", "OLLAMA_HOST"),
+        ] {
+            for base in [
+                "http://host:99999",
+                "http://sk-secret:1x",
+                "ftp://sk-secret",
+            ] {
+                let Err(OpenError::Address(error)) = open(spec, base) else {
+                    panic!("{spec} {base}")
+                };
+                assert_eq!(error.matches(variable).count(), 2, "{error}");
+                assert!(!error.contains("sk-secret"), "{error}");
+            }
+            assert_eq!(open(spec, "http://127.0.0.1:1"), Ok(()), "{spec}");
+        }
+        assert!(open("openai:m", "sk-secret").is_err());
+        assert_eq!(
+            open("ollama:m", "box"),
+            Ok(()),
+            "its host may be a bare name"
+        );
+        for blank in ["", " "] {
+            assert_eq!(open("anthropic:m", blank), Ok(()), "{blank:?} is none");
         }
     }
 

@@ -92,7 +92,7 @@ impl Status {
             .map(|until| until.saturating_duration_since(now))
             .filter(|left| !left.is_zero())
             .map_or_else(String::new, |left| {
-                format!(", its server asks to wait {} s", left.as_secs() + 1)
+                format!(", asks its server again in {} s", left.as_secs() + 1)
             });
         format!("{} lead {}{waits}", SPINNER[turn], time(elapsed))
     }
@@ -219,7 +219,7 @@ mod tests {
             start,
         );
         let row_at = |seconds| row(&status, start + Duration::from_secs(seconds), 120).unwrap();
-        assert!(row_at(2).ends_with("lead 2 s, its server asks to wait 4 s"));
+        assert!(row_at(2).ends_with("lead 2 s, asks its server again in 4 s"));
         assert!(row_at(6).ends_with("lead 6 s"));
     }
 

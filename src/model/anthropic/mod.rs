@@ -12,13 +12,17 @@ use super::exchange;
 use super::failure::{Answer, Failure};
 use super::http::{Http, Patience, Post};
 use super::peer::Peer;
-use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address};
+use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address, spec};
 use crate::cancel::Cancel;
 use request::Shape;
 use stream::Building;
 
 /// Where the API is if nobody says otherwise.
 const BASE: &str = "https://api.anthropic.com";
+/// What says otherwise.
+const BASE_VARIABLE: &str = "ANTHROPIC_BASE_URL";
+/// The version of the API that is spoken.
+const VERSION: &str = "2023-06-01";
 /// Generated tokens that are asked for, thinking included; lowered to what the server allows.
 const MAX_TOKENS: u64 = 32_000;
 
@@ -43,15 +47,17 @@ impl Anthropic {
     ) -> Result<Self, OpenError> {
         let (variable, secret, auth) = auth(credentials)?;
         let name = format!("anthropic:{model}");
-        let url = address::anthropic(credentials.anthropic_base.as_deref().unwrap_or(BASE));
-        let mut headers = vec![("anthropic-version", "2023-06-01".to_owned()), auth];
+        let base = spec::base(credentials.anthropic_base.as_deref());
+        let setting = spec::setting(BASE_VARIABLE, base, BASE)?;
+        let url = address::anthropic(base.unwrap_or(BASE));
+        let mut headers = vec![("anthropic-version", VERSION.to_owned()), auth];
         if secret.starts_with("sk-ant-oat") {
             headers.push(("anthropic-beta", "oauth-2025-04-20".to_owned()));
         }
         let source = Source::Models(address::model(&url, model), headers.clone());
         Ok(Self {
             http: Http::new(&url, agent, patience),
-            peer: Peer::new(&name, &url, Some((variable, secret))),
+            peer: Peer::new(&name, &url, Some((variable, secret))).set_by(setting),
             shape: Shape {
                 model: model.to_owned(),
                 max_tokens: MAX_TOKENS,
@@ -86,12 +92,11 @@ impl Anthropic {
 type Auth = (&'static str, String, (&'static str, String));
 
 fn auth(credentials: &Credentials) -> Result<Auth, OpenError> {
-    if let Some(key) = super::spec::key("ANTHROPIC_API_KEY", credentials.anthropic_key.as_deref())?
-    {
+    if let Some(key) = spec::key("ANTHROPIC_API_KEY", credentials.anthropic_key.as_deref())? {
         return Ok(("ANTHROPIC_API_KEY", key.clone(), ("x-api-key", key)));
     }
     let token = credentials.anthropic_token.as_deref();
-    if let Some(token) = super::spec::key("ANTHROPIC_AUTH_TOKEN", token)? {
+    if let Some(token) = spec::key("ANTHROPIC_AUTH_TOKEN", token)? {
         let bearer = format!("Bearer {token}");
         return Ok(("ANTHROPIC_AUTH_TOKEN", token, ("authorization", bearer)));
     }

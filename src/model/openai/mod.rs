@@ -16,13 +16,17 @@ use super::exchange;
 use super::failure::Failure;
 use super::http::{Http, Patience, Post};
 use super::peer::Peer;
-use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address};
+use super::{Credentials, Model, ModelError, OpenError, Progress, Reply, Request, address, spec};
 use crate::cancel::Cancel;
 use dialect::{Dialect, Server};
 use stream::Building;
 
 /// Where OpenAI itself is.
 const BASE: &str = "https://api.openai.com/v1";
+/// What says where another server is.
+const BASE_VARIABLE: &str = "OPENAI_BASE_URL";
+/// What says where an Ollama is.
+const HOST_VARIABLE: &str = "OLLAMA_HOST";
 /// What local servers that want no key are told.
 const NO_KEY: &str = "no-key";
 
@@ -46,8 +50,9 @@ impl OpenAi {
         agent: &str,
         patience: Patience,
     ) -> Result<Self, OpenError> {
-        let key = super::spec::key("OPENAI_API_KEY", credentials.openai_key.as_deref())?;
-        let key = match (key, &credentials.openai_base) {
+        let key = spec::key("OPENAI_API_KEY", credentials.openai_key.as_deref())?;
+        let base = spec::base(credentials.openai_base.as_deref());
+        let key = match (key, base) {
             (Some(key), _) => key,
             (None, Some(_)) => NO_KEY.to_owned(),
             (None, None) => {
@@ -58,10 +63,13 @@ impl OpenAi {
                 ));
             }
         };
-        let url = address::openai(credentials.openai_base.as_deref().unwrap_or(BASE));
-        let mut opened = Self::at(url, format!("openai:{model}"), model, agent, patience);
-        opened.headers = vec![("authorization", format!("Bearer {key}"))];
-        opened.peer = Peer::new(&opened.name, &opened.url, Some(("OPENAI_API_KEY", key)));
+        let setting = spec::setting(BASE_VARIABLE, base, BASE)?;
+        let url = address::openai(base.unwrap_or(BASE));
+        let name = format!("openai:{model}");
+        let bearer = format!("Bearer {key}");
+        let peer = Peer::new(&name, &url, Some(("OPENAI_API_KEY", key))).set_by(setting);
+        let mut opened = Self::at(url, peer, model, agent, patience);
+        opened.headers = vec![("authorization", bearer)];
         if let Server::Other = opened.dialect.server {
             let source = Source::Models(address::models(&opened.url), opened.headers.clone());
             opened.window = Window::of(model, source, agent);
@@ -75,25 +83,31 @@ impl OpenAi {
         credentials: &Credentials,
         agent: &str,
         patience: Patience,
-    ) -> Self {
-        let root = address::ollama(credentials.ollama_host.as_deref());
+    ) -> Result<Self, OpenError> {
+        let given = spec::base(credentials.ollama_host.as_deref());
+        let root = address::ollama(given);
+        let setting = spec::setting(
+            HOST_VARIABLE,
+            given.map(|_| root.as_str()),
+            "127.0.0.1:11434",
+        )?;
         let url = format!("{root}/v1/chat/completions");
-        let opened = Self::at(url, format!("ollama:{model}"), model, agent, patience);
-        Self {
+        let peer = Peer::new(&format!("ollama:{model}"), &url, None).set_by(setting);
+        Ok(Self {
             window: Window::of(model, Source::Ollama(root), agent),
-            ..opened
-        }
+            ..Self::at(url, peer, model, agent, patience)
+        })
     }
 
-    fn at(url: String, name: String, model: &str, agent: &str, patience: Patience) -> Self {
+    fn at(url: String, peer: Peer, model: &str, agent: &str, patience: Patience) -> Self {
         Self {
             http: Http::new(&url, agent, patience),
-            peer: Peer::new(&name, &url, None),
             dialect: Dialect::of(&url),
             model: model.to_owned(),
             window: Window::by_name(model),
             headers: Vec::new(),
-            name,
+            name: peer.model().to_owned(),
+            peer,
             url,
         }
     }

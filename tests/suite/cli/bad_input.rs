@@ -45,6 +45,25 @@ fn a_mistake_in_the_call_is_one_line_and_changes_nothing() {
 }
 
 #[test]
+fn an_address_where_no_server_can_be_is_a_mistake_in_the_settings() {
+    for (variable, model) in [
+        ("OPENAI_BASE_URL", "openai:m"),
+        ("ANTHROPIC_BASE_URL", "anthropic:m"),
+        ("OLLAMA_HOST", "ollama:m"),
+    ] {
+        for base in ["http://host:99999", "http://host:1x", "ftp://host"] {
+            let bed = Bed::new()
+                .with_env("ANTHROPIC_API_KEY", "a-key")
+                .with_env(variable, base);
+            let part = format!("{variable} is no address of a server; ");
+            bed.lead(&["-p", "go", "--model", model])
+                .expect_usage_error(&part);
+            assert_eq!(bed.listing(), [""; 0], "{variable} {base}");
+        }
+    }
+}
+
+#[test]
 fn a_broken_script_is_found_before_anything_is_made() {
     let bed = Bed::new();
     let model = bed.script(&serde_json::json!({ "agents": { "lead": [{ "txet": "x" }] } }));

@@ -1,5 +1,6 @@
 //! The same tests for every provider.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -28,6 +29,7 @@ for_each_provider!(
     retries_keep_the_servers_pause,
     connections_are_kept,
     nobody_there_is_a_broken_connection,
+    what_speaks_no_tls_is_refused_with_the_way_out,
 );
 
 fn a_reply_arrives_whole(provider: Provider) {
@@ -421,8 +423,39 @@ fn nobody_there_is_a_broken_connection(provider: Provider) {
     let ModelError::Retry { why, .. } = error else {
         panic!("{error:?}")
     };
+    let way = format!(
+        "check that the server runs there, and {}",
+        provider.base_variable()
+    );
     assert!(
-        why.contains(&address) || why.contains("the stream broke"),
+        (why.contains(&address) && why.contains(&way)) || why.contains("the stream broke"),
         "{why}"
     );
+}
+
+fn what_speaks_no_tls_is_refused_with_the_way_out(provider: Provider) {
+    // Speaks, but no TLS.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("https://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            stream
+                .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                .unwrap();
+            // Until the client has read that and hangs up.
+            while stream.read(&mut [0; 512]).is_ok_and(|length| length > 0) {}
+        }
+    });
+    let no_tls = ask(&mut *provider.open_at(&base)).unwrap_err();
+    let ModelError::Refused(why) = no_tls else {
+        panic!("{no_tls:?}")
+    };
+    for part in [
+        provider.spec,
+        "no secure connection",
+        provider.base_variable(),
+    ] {
+        assert!(why.contains(part), "{part:?} not in {why}");
+    }
 }

@@ -58,13 +58,29 @@ const OLLAMA: Provider = Provider {
 
 impl Provider {
     fn open(self, server: &ModelServer) -> Box<dyn Model> {
-        let credentials = Credentials {
-            anthropic_key: Some(KEY.to_owned()),
+        self.opened(Credentials {
             anthropic_base: Some(server.anthropic_base()),
-            openai_key: Some(KEY.to_owned()),
             openai_base: Some(server.openai_base()),
             ollama_host: Some(server.ollama_host()),
             ..Credentials::default()
+        })
+    }
+
+    fn open_at(self, base: &str) -> Box<dyn Model> {
+        let base = Some(base.to_owned());
+        self.opened(Credentials {
+            anthropic_base: base.clone(),
+            openai_base: base.clone(),
+            ollama_host: base,
+            ..Credentials::default()
+        })
+    }
+
+    fn opened(self, bases: Credentials) -> Box<dyn Model> {
+        let credentials = Credentials {
+            anthropic_key: Some(KEY.to_owned()),
+            openai_key: Some(KEY.to_owned()),
+            ..bases
         };
         let spec = ModelSpec::parse(self.spec).unwrap();
         open(
@@ -74,6 +90,15 @@ impl Provider {
             "alice",
         )
         .unwrap()
+    }
+
+    /// What says where its server is.
+    fn base_variable(self) -> &'static str {
+        match self.spec {
+            "anthropic:m" => "ANTHROPIC_BASE_URL",
+            "openai:m" => "OPENAI_BASE_URL",
+            _ => "OLLAMA_HOST",
+        }
     }
 
     /// The protocol's word for a reply that reached its output limit.
