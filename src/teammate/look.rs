@@ -22,8 +22,7 @@ impl Mate {
     pub(super) fn look(&mut self) -> anyhow::Result<()> {
         self.inlet.looking();
         self.look_for_lead();
-        self.look_at_limits()?;
-        self.look_at_gate();
+        self.look_before_a_call()?;
         self.look_at_waits()?;
         let waiting = inbox::waiting(&self.workspace, &self.me)?;
         let talk = waiting.iter().any(Message::starts_round);
@@ -46,8 +45,7 @@ impl Mate {
 
     /// Takes the mail in, sorts it, and tells the machine.
     pub(super) fn take_mail(&mut self) -> anyhow::Result<()> {
-        self.look_at_limits()?;
-        self.look_at_gate();
+        self.look_before_a_call()?;
         let taken = self.take_in()?;
         let stop = self.stop_in(&taken);
         self.look_at_waits()?;
@@ -198,6 +196,13 @@ impl Mate {
         {
             self.plan_looked_at(&record)?;
         }
+        Ok(())
+    }
+
+    /// Looks at what may forbid or delay a model call, and tells the machine.
+    pub(super) fn look_before_a_call(&mut self) -> anyhow::Result<()> {
+        self.look_at_limits()?;
+        self.look_at_gate();
         Ok(())
     }
 

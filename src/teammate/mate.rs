@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Say;
 use super::card::Card;
@@ -167,9 +167,11 @@ impl Mate {
             | Happening::ToolStarted(_)
             | Happening::Shortened
             | Happening::NotShortened(_) => {}
-            Happening::Asking => self.queue.push_back(Event::PutOff(false)),
+            Happening::Asking => {
+                self.queue.push_back(Event::PutOff(Duration::ZERO));
+            }
             Happening::Retrying { why, wait } => {
-                self.queue.push_back(Event::PutOff(true));
+                self.queue.push_back(Event::PutOff(wait));
                 let text = format!("retrying in {} s: {why}", wait.as_secs());
                 self.card.change(|member| member.last_error = Some(text))?;
             }
@@ -180,7 +182,13 @@ impl Mate {
                     self.queue.push_back(Event::Asked);
                 }
             }
-            Happening::Boundary => self.queue.push_back(Event::Boundary),
+            Happening::Boundary => {
+                // One that is not to stop looks when it takes its mail.
+                if self.machine.stop().is_some() {
+                    self.look_before_a_call()?;
+                }
+                self.queue.push_back(Event::Boundary);
+            }
             Happening::Unopposed => self.queue.push_back(Event::Unopposed),
             Happening::RoundOver(text) => self.round_over(RoundEnd::Done(text)),
             Happening::Declined(why) => {

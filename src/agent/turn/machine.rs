@@ -39,6 +39,8 @@ pub(super) struct Round {
     after_results: bool,
     nudged: bool,
     pauses: u32,
+    /// The last reply ended since the window is full: the next call makes room.
+    full: bool,
     pub(super) kind: Kind,
 }
 
@@ -135,7 +137,11 @@ impl Turn {
             | State::Consulting(_)
             | State::Cutting { .. } => return Vec::new(),
         }
-        vec![self.call()]
+        vec![if std::mem::take(&mut self.round.full) {
+            self.make_room()
+        } else {
+            self.call()
+        }]
     }
 
     fn rest(&mut self) -> Vec<Effect> {
@@ -247,14 +253,17 @@ impl Turn {
         Effect::Call(Room::Make)
     }
 
-    /// A turn of its own: limits, stops and mail are looked at before the conversation is sent.
+    /// A call follows, before which the owner looks at limits, stops and mail.
+    fn at_boundary(&mut self) -> Effect {
+        self.state = State::Boundary;
+        Effect::Tell(Happening::Boundary)
+    }
+
+    /// A turn of its own.
     fn made_shorter(&mut self, shorter: Shorter) -> Vec<Effect> {
         let after = match self.call_over() {
             Some(Called::Wanted) if self.round.kind == Kind::Shortening => Vec::new(),
-            Some(Called::Wanted) => {
-                self.state = State::Boundary;
-                vec![Effect::Tell(Happening::Boundary)]
-            }
+            Some(Called::Wanted) => vec![self.at_boundary()],
             Some(Called::Cut(why)) => interrupted(why),
             None => return Vec::new(),
         };
@@ -291,13 +300,16 @@ impl Turn {
             reply::Next::Nudge => {
                 self.round.nudged = true;
                 effects.push(Effect::RecordNudge);
-                effects.push(self.call());
+                effects.push(self.at_boundary());
             }
             reply::Next::Again if self.round.pauses < MAX_PAUSES => {
                 self.round.pauses += 1;
-                effects.push(self.call());
+                effects.push(self.at_boundary());
             }
-            reply::Next::Full(_) if full => effects.push(self.make_room()),
+            reply::Next::Full(_) if full => {
+                self.round.full = true;
+                effects.push(self.at_boundary());
+            }
             reply::Next::Full(why) => {
                 effects.push(Effect::Tell(Happening::Failed(ModelError::TooLong(why))));
             }

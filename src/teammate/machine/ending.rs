@@ -10,6 +10,8 @@ use crate::team::MemberStatus;
 
 /// How long everybody together is waited for when the lead leaves.
 const LEAVING: Duration = Duration::from_secs(30);
+/// For how long at most a wrap-up's call is put off, as after a connection that broke.
+const PUT_OFF: Duration = Duration::from_secs(5);
 /// How long what was cut may take to end; whoever sent SIGTERM follows with SIGKILL after 5 s.
 const CUT_WAIT: Duration = Duration::from_secs(3);
 
@@ -38,7 +40,9 @@ impl Machine {
             Phase::Round if self.put_off => effects.extend(self.cut_what_is_put_off()),
             Phase::Round => effects.push(Effect::SetTimer(Timer::StopTurn, whole / 2)),
             Phase::Cut(Cut::Person) => self.phase = Phase::Cut(Cut::Stop),
-            Phase::Cut(Cut::Stop | Cut::WrapUp | Cut::LeadLost | Cut::Signal(_))
+            Phase::Cut(
+                Cut::Stop | Cut::WrapUp | Cut::NoWrapUp | Cut::LeadLost | Cut::Signal(_),
+            )
             | Phase::BeforeWrapUp
             | Phase::WrapUp
             | Phase::Over => {}
@@ -47,10 +51,14 @@ impl Machine {
     }
 
     /// A call that is not being made now is not waited for by one that is to stop.
-    pub(super) fn put_off(&mut self, put_off: bool) -> Vec<Effect> {
-        self.put_off = put_off;
+    pub(super) fn put_off(&mut self, time: Duration) -> Vec<Effect> {
+        self.put_off = !time.is_zero();
         match self.phase {
-            Phase::Round if put_off && self.stop.is_some() => self.cut_what_is_put_off(),
+            Phase::Round if self.put_off && self.stop.is_some() => self.cut_what_is_put_off(),
+            Phase::WrapUp if time > PUT_OFF => {
+                self.phase = Phase::Cut(Cut::NoWrapUp);
+                self.cut_to_end("the model's server asks to wait, and the teammate is to stop")
+            }
             Phase::Rest { .. }
             | Phase::Choosing
             | Phase::Round
@@ -102,6 +110,7 @@ impl Machine {
                 self.ended(end)
             }
             (Cut::Stop, RoundEnd::Done(_) | RoundEnd::Interrupted) => self.wrap_up(),
+            (Cut::WrapUp | Cut::NoWrapUp, RoundEnd::Done(text)) => self.finish(Some(text), true),
             (
                 Cut::Stop,
                 RoundEnd::Declined(_)
@@ -110,8 +119,8 @@ impl Machine {
                 | RoundEnd::Full(_),
             )
             // As if it had not been begun.
-            | (Cut::WrapUp, RoundEnd::Full(_)) => self.finish(None, true),
-            (Cut::WrapUp, RoundEnd::Done(text)) => self.finish(Some(text), true),
+            | (Cut::WrapUp, RoundEnd::Full(_))
+            | (Cut::NoWrapUp, _) => self.finish(None, true),
             (
                 Cut::WrapUp,
                 RoundEnd::Interrupted
@@ -164,7 +173,7 @@ impl Machine {
             }
             Phase::Round
             | Phase::WrapUp
-            | Phase::Cut(Cut::Person | Cut::Stop | Cut::WrapUp | Cut::LeadLost) => {
+            | Phase::Cut(Cut::Person | Cut::Stop | Cut::WrapUp | Cut::NoWrapUp | Cut::LeadLost) => {
                 self.phase = Phase::Cut(Cut::Signal(signal));
                 self.cut_to_end("the teammate was told to end")
             }
@@ -189,7 +198,7 @@ impl Machine {
             }
             (
                 Timer::StopAll,
-                Phase::Cut(Cut::Person | Cut::Stop)
+                Phase::Cut(Cut::Person | Cut::Stop | Cut::NoWrapUp)
                 | Phase::Rest { .. }
                 | Phase::Choosing
                 | Phase::BeforeWrapUp,

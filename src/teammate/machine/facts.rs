@@ -71,6 +71,8 @@ pub(super) enum Cut {
     Stop,
     /// The wrap-up takes too long.
     WrapUp,
+    /// The wrap-up's call cannot be made: as if it had not been begun.
+    NoWrapUp,
     /// No lead came back.
     LeadLost,
     /// By a signal.
@@ -171,7 +173,7 @@ impl Machine {
                 self.put_off = false;
                 self.round_over(end)
             }
-            Event::PutOff(put_off) => self.put_off(put_off),
+            Event::PutOff(time) => self.put_off(time),
             Event::Unopposed => self.unopposed(),
             Event::WaitBegan(kind) => self.wait_began(kind),
             Event::WaitOver => self.wait_over(),

@@ -26,6 +26,11 @@ impl Machine {
                 vec![Effect::RestAtBoundary]
             }
             Phase::Round => vec![Effect::TakeMail],
+            Phase::WrapUp if self.limited || self.held_back => {
+                let mut effects = vec![Effect::RestAtBoundary];
+                effects.extend(self.finish(None, true));
+                effects
+            }
             Phase::WrapUp => vec![Effect::NextTurn],
             Phase::Cut(cut) => {
                 let mut effects = vec![Effect::RestAtBoundary];

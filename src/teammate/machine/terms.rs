@@ -99,8 +99,9 @@ pub enum Event {
     Boundary,
     /// A round ended.
     RoundOver(RoundEnd),
-    /// Whether the round's model call is put off: its provider asked everybody to wait, or it is tried again later.
-    PutOff(bool),
+    /// For how long the round's model call is put off: its provider asked everybody to wait, or it is tried again later.
+    /// Zero: it is being made.
+    PutOff(Duration),
     /// No hook keeps it from becoming idle.
     Unopposed,
     /// A tool began to wait for a decision.

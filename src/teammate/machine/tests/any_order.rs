@@ -31,8 +31,8 @@ fn events() -> Vec<Event> {
         Event::HeldBack(Duration::ZERO),
         Event::LeadGone,
         Event::LeadCame,
-        Event::PutOff(true),
-        Event::PutOff(false),
+        Event::PutOff(Duration::from_mins(1)),
+        Event::PutOff(Duration::ZERO),
         Event::WaitBegan(WaitKind::Plan),
         Event::WaitBegan(WaitKind::Permission),
     ];

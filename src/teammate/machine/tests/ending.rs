@@ -41,28 +41,54 @@ fn a_stop_during_a_round_ends_the_turn_wraps_up_and_says_farewell_first() {
 
 #[test]
 fn a_call_that_is_put_off_is_not_waited_for() {
+    let minute = || Event::PutOff(Duration::from_mins(1));
     let cut = ["Acknowledge", "=Stopping", "timer StopAll 108", "interrupt"];
     let mut told = Told::working();
-    told.expect(Event::PutOff(true), &[])
+    told.expect(minute(), &[])
         .expect(asked_to_stop(false), &cut)
         .expect(Event::RoundOver(RoundEnd::Interrupted), &["TakeMail"])
         .expect(taken(false), &["WrapUpMode", "begin [WrapUp]"])
-        .expect(Event::PutOff(true), &[]);
+        .expect(Event::PutOff(Duration::from_secs(1)), &[])
+        .expect(Event::PutOff(Duration::ZERO), &[])
+        .expect(minute(), &["interrupt", "timer Cut 3"])
+        .expect(
+            Event::RoundOver(RoundEnd::Interrupted),
+            &[
+                "farewell -",
+                "release orderly -",
+                "CloseAssignment",
+                "Drain",
+                "answer stop clean=true",
+                "=Stopped",
+                "end Stopped",
+            ],
+        );
 
     let mut told = Told::working();
-    told.on(Event::PutOff(true));
-    told.on(Event::PutOff(false));
+    told.on(minute());
+    told.on(Event::PutOff(Duration::ZERO));
     let told_to_end = told.on(asked_to_stop(false));
     assert_eq!(told_to_end.last().unwrap(), "timer StopTurn 60");
-    told.expect(Event::PutOff(true), &["interrupt"])
+    told.expect(minute(), &["interrupt"])
         .expect(Event::TimedOut(Timer::StopTurn), &[]);
 
     let mut told = Told::working();
-    told.on(Event::PutOff(true));
+    told.on(minute());
     told.on(Event::Boundary);
     told.on(taken(false));
     let told_to_end = told.on(asked_to_stop(false));
     assert_eq!(told_to_end.last().unwrap(), "timer StopTurn 60");
+}
+
+#[test]
+fn a_limit_that_is_reached_within_the_wrap_up_ends_it() {
+    let mut told = Told::idle();
+    told.on(asked_to_stop(false));
+    told.on(taken(false));
+    told.on(Event::Limit(true));
+    let effects = told.on(Event::Boundary);
+    assert_eq!(effects[..2], ["RestAtBoundary", "farewell -"]);
+    assert_eq!(effects.last().unwrap(), "end Stopped");
 }
 
 #[test]
