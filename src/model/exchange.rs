@@ -20,6 +20,9 @@ pub(super) trait Building {
     fn may_end(&self) -> bool;
 }
 
+/// Brings the next bytes, none at the end; told whether what came so far may have been all.
+type Next<'a> = &'a mut dyn FnMut(bool) -> Result<Option<Vec<u8>>, Failure>;
+
 /// Posts and reads until `reply` is whole.
 pub(super) fn run(
     http: &mut Http,
@@ -30,9 +33,9 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let incoming = http.post(post, cancel)?;
     if !incoming.begun()? {
-        return Err(no_stream(&incoming));
+        return whole(&incoming, reply, on);
     }
-    if read(&mut || incoming.next(), reply, on)? {
+    if read(&mut |last| incoming.next(last), reply, on)? {
         incoming.finish();
     }
     Ok(())
@@ -41,7 +44,7 @@ pub(super) fn run(
 /// Reads events until the reply is whole; whether it was before the stream's end. One that may not end where the stream
 /// does is an error.
 fn read(
-    next: &mut dyn FnMut() -> Result<Option<Vec<u8>>, Failure>,
+    next: Next<'_>,
     reply: &mut dyn Building,
     on: &mut dyn FnMut(Progress),
 ) -> Result<bool, Failure> {
@@ -56,13 +59,13 @@ fn read(
 }
 
 fn events(
-    next: &mut dyn FnMut() -> Result<Option<Vec<u8>>, Failure>,
+    next: Next<'_>,
     reply: &mut dyn Building,
     on: &mut dyn FnMut(Progress),
 ) -> Result<bool, Failure> {
     let mut parser = Parser::default();
     let too_long = |error: super::sse::TooLong| Failure::Broken(error.to_string());
-    while let Some(bytes) = next()? {
+    while let Some(bytes) = next(reply.may_end())? {
         for event in parser.push(&bytes).map_err(too_long)? {
             if reply.event(&event, on)? {
                 return Ok(true);
@@ -79,24 +82,31 @@ fn events(
 #[cfg(test)]
 pub(super) fn recorded(stream: &[u8], reply: &mut dyn Building) -> Result<(), Failure> {
     let mut rest = Some(stream.to_vec());
-    read(&mut || Ok(rest.take()), reply, &mut |_| {}).map(drop)
+    read(&mut |_| Ok(rest.take()), reply, &mut |_| {}).map(drop)
 }
 
-/// A good status with a body that is no stream: some servers tell failures so.
-fn no_stream(incoming: &Incoming) -> Failure {
+/// A good status with a body that is no stream: some servers tell failures so, and some never stream.
+fn whole(
+    incoming: &Incoming,
+    reply: &mut dyn Building,
+    on: &mut dyn FnMut(Progress),
+) -> Result<(), Failure> {
     let mut body = Vec::new();
     while body.len() < LARGEST_BODY {
-        match incoming.next() {
-            Ok(Some(bytes)) => body.extend(bytes),
-            Ok(None) => break,
-            Err(failure) => return failure,
+        match incoming.next(false)? {
+            Some(bytes) => body.extend(bytes),
+            None => break,
         }
     }
-    match serde_json::from_slice::<Value>(&body) {
-        Ok(value) if value.get("error").is_some_and(|error| !error.is_null()) => {
-            Failure::Told(value)
-        }
-        _ => Failure::Broken("the server answered without a stream".to_owned()),
+    let no_reply = || Failure::Broken("the server answered with what is no reply".to_owned());
+    let value: Value = serde_json::from_slice(&body).map_err(|_| no_reply())?;
+    if value.get("error").is_some_and(|error| !error.is_null()) {
+        return Err(Failure::Told(value));
+    }
+    if reply.event(&body, on)? || reply.may_end() {
+        Ok(())
+    } else {
+        Err(no_reply())
     }
 }
 

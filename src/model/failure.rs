@@ -99,10 +99,8 @@ impl Answer {
         if self.status == 413 || self.said.is_too_long(Some(self.status)) {
             return ModelError::TooLong(why);
         }
-        let retry = !self.said.is_spent_budget()
-            && self
-                .should_retry
-                .unwrap_or(matches!(self.status, 408 | 409 | 429 | 500..));
+        let retry =
+            !self.said.is_spent_budget() && self.should_retry.unwrap_or(is_passing(self.status));
         if retry {
             ModelError::Retry {
                 why,
@@ -167,9 +165,20 @@ impl Answer {
     }
 }
 
-/// A failure told inside a 200 answer breaks the stream, whatever it is, unless trying again cannot help.
+/// A failure told inside a 200 answer breaks the stream, unless it is of a kind that comes again.
 fn told(value: &Value, peer: &Peer) -> ModelError {
     let said = Said::from_value(value);
+    let request_id = value.get("request_id").and_then(Value::as_str);
+    let status = said.status();
+    if let Some(status) = status.filter(|status| !is_passing(*status)) {
+        let answer = Answer {
+            status,
+            request_id: request_id.map(str::to_owned),
+            said,
+            ..Answer::default()
+        };
+        return answer.into_error(peer);
+    }
     let mut text = format!("{}: the server failed in mid-answer", peer.model());
     for part in [&said.kind, &said.message] {
         if !part.is_empty() {
@@ -177,7 +186,7 @@ fn told(value: &Value, peer: &Peer) -> ModelError {
             text.push_str(part);
         }
     }
-    if let Some(id) = value.get("request_id").and_then(Value::as_str) {
+    if let Some(id) = request_id {
         text = format!("{text} [request {id}]");
     }
     let why = peer.shown(&text);
@@ -188,10 +197,15 @@ fn told(value: &Value, peer: &Peer) -> ModelError {
     } else {
         ModelError::Retry {
             why,
-            status: said.status(),
+            status,
             after: None,
         }
     }
+}
+
+/// Whether the same may succeed later.
+fn is_passing(status: u16) -> bool {
+    matches!(status, 408 | 409 | 429 | 500..)
 }
 
 /// The pause asked for by `retry-after-ms` (milliseconds) or else `retry-after` (seconds, or a date).
@@ -204,8 +218,12 @@ pub(super) fn retry_after(ms: Option<&str>, after: Option<&str>) -> Option<Durat
     if let Some(secs) = number(after) {
         return pause(secs, 1.0);
     }
-    let date = jiff::fmt::rfc2822::parse(after.trim()).ok()?;
-    let at = u64::try_from(date.timestamp().as_millisecond()).ok()?;
+    // Some servers name the wrong day of the week.
+    let date = jiff::fmt::rfc2822::DateTimeParser::new()
+        .relaxed_weekday(true)
+        .parse_timestamp(after.trim())
+        .ok()?;
+    let at = u64::try_from(date.as_millisecond()).ok()?;
     let ms = at.saturating_sub(clock::now_ms());
     (ms > 0).then(|| Duration::from_millis(ms).min(LONGEST_PAUSE))
 }
@@ -306,6 +324,31 @@ mod tests {
             told(r#"{"error":{"code":"insufficient_quota"}}"#),
             ModelError::Refused(_)
         ));
+        for (kind, class) in [
+            ("authentication_error", "ANTHROPIC_API_KEY"),
+            ("billing_error", "add credit"),
+            ("permission_error", "403"),
+            ("not_found_error", "404"),
+            ("invalid_request_error", "400"),
+        ] {
+            let error = told(&format!(
+                r#"{{"type":"error","error":{{"type":"{kind}"}}}}"#
+            ));
+            assert!(
+                matches!(&error, ModelError::Refused(why) if why.contains(class)),
+                "{kind}: {error:?}"
+            );
+        }
+        for unknown in ["{}", r#"{"error":{"type":"news_error"}}"#, r#"{"error":7}"#] {
+            assert!(
+                matches!(told(unknown), ModelError::Retry { .. }),
+                "{unknown}"
+            );
+        }
+        assert!(matches!(
+            told(r#"{"error":{"type":"request_too_large"}}"#),
+            ModelError::TooLong(_)
+        ));
     }
 
     #[test]
@@ -340,6 +383,21 @@ mod tests {
             (
                 None,
                 Some("Sat, 01 Jan 2180 00:00:00 GMT"),
+                Some(LONGEST_PAUSE),
+            ),
+            (
+                None,
+                Some("Mon, 01 Jan 2180 00:00:00 GMT"),
+                Some(LONGEST_PAUSE),
+            ),
+            (Some("0.5"), None, Some(Duration::from_micros(500))),
+            (Some("-1"), Some("2"), Some(secs(2))),
+            (Some("1e99"), None, Some(LONGEST_PAUSE)),
+            (None, Some(" 3 "), Some(secs(3))),
+            (None, Some(""), None),
+            (
+                None,
+                Some("99999999999999999999999999"),
                 Some(LONGEST_PAUSE),
             ),
         ] {

@@ -10,13 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::address;
-use super::failure::{self, Answer, Failure};
-use super::said::Said;
+use super::failure::Failure;
+use super::{address, faults};
 use crate::cancel::Cancel;
 
-/// Most bytes of a failed answer that are read.
-const ERROR_BODY: u64 = 64 * 1024;
 /// Most bytes read after the end mark of a stream, so that its connection can be used again.
 const REST: usize = 64 * 1024;
 
@@ -27,6 +24,8 @@ pub(super) struct Patience {
     pub(super) connect: Duration,
     /// For the next byte, the first included.
     pub(super) idle: Duration,
+    /// For more of a reply that may end: some servers never say that it has ended.
+    pub(super) last: Duration,
 }
 
 impl Default for Patience {
@@ -34,6 +33,7 @@ impl Default for Patience {
         Self {
             connect: Duration::from_secs(10),
             idle: Duration::from_mins(5),
+            last: Duration::from_secs(10),
         }
     }
 }
@@ -45,6 +45,8 @@ pub(super) struct Http {
     agent: ureq::Agent,
     /// Whether the agent's connections were shut down: it serves no more.
     hung_up: Arc<AtomicBool>,
+    /// Whether a connection may have been kept that the server has closed since.
+    kept: Arc<AtomicBool>,
     patience: Patience,
 }
 
@@ -97,6 +99,7 @@ impl Http {
             agent: config.new_agent(),
             config,
             hung_up: Arc::default(),
+            kept: Arc::default(),
             patience,
         }
     }
@@ -117,6 +120,7 @@ impl Http {
             agent: self.agent.clone(),
             send,
             finished: Arc::clone(&finished),
+            kept: Arc::clone(&self.kept),
         };
         std::thread::Builder::new()
             .name("model".to_owned())
@@ -129,6 +133,7 @@ impl Http {
             hung_up: Arc::clone(&self.hung_up),
             ended: Cell::new(false),
             deadline: self.patience.connect * 2 + self.patience.idle * 2,
+            last: self.patience.last,
         })
     }
 }
@@ -143,20 +148,23 @@ pub(super) struct Incoming {
     ended: Cell<bool>,
     /// After which a thread that reports nothing counts as lost.
     deadline: Duration,
+    /// See [`Patience::last`].
+    last: Duration,
 }
 
 impl Incoming {
     /// Waits for the head: whether an event stream follows, or some other body.
     pub(super) fn begun(&self) -> Result<bool, Failure> {
-        match self.wait()? {
+        match self.wait(self.deadline)? {
             Event::Begun { is_stream } => Ok(is_stream),
             _ => Err(Failure::Broken("the exchange is out of order".to_owned())),
         }
     }
 
-    /// The next bytes; `None` at the end.
-    pub(super) fn next(&self) -> Result<Option<Vec<u8>>, Failure> {
-        match self.wait()? {
+    /// The next bytes; `None` at the end. `last`: what came so far may have been all.
+    pub(super) fn next(&self, last: bool) -> Result<Option<Vec<u8>>, Failure> {
+        let most = if last { self.last } else { self.deadline };
+        match self.wait(most)? {
             Event::Bytes(bytes) => Ok(Some(bytes)),
             _ => Ok(None),
         }
@@ -168,8 +176,8 @@ impl Incoming {
         self.ended.set(true);
     }
 
-    fn wait(&self) -> Result<Event, Failure> {
-        let event = self.events.recv_timeout(self.deadline);
+    fn wait(&self, most: Duration) -> Result<Event, Failure> {
+        let event = self.events.recv_timeout(most);
         if matches!(event, Ok(Event::Failed(_) | Event::End)) {
             self.ended.set(true);
         }
@@ -198,10 +206,30 @@ struct Exchange {
     agent: ureq::Agent,
     send: Sender<Event>,
     finished: Arc<AtomicBool>,
+    kept: Arc<AtomicBool>,
 }
 
 impl Exchange {
     fn run(self, post: &Post) {
+        let mut answer = self.ask(post);
+        // A kept connection that the server closed says nothing of the server: the other one is new.
+        if self.kept.swap(false, Ordering::AcqRel)
+            && answer.as_ref().is_err_and(faults::is_hanging_up)
+        {
+            answer = self.ask(post);
+        }
+        let outcome = match answer {
+            Ok(response) => self.receive(response, &post.url),
+            Err(error) => Err(faults::failed(&error, &post.url)),
+        };
+        self.kept.store(outcome.is_ok(), Ordering::Release);
+        drop(self.send.send(match outcome {
+            Ok(()) => Event::End,
+            Err(failure) => Event::Failed(failure),
+        }));
+    }
+
+    fn ask(&self, post: &Post) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
         let mut request = self
             .agent
             .post(&post.url)
@@ -209,22 +237,19 @@ impl Exchange {
         for (name, value) in &post.headers {
             request = request.header(*name, value);
         }
-        let outcome = match request.send(&post.body[..]) {
-            Ok(response) => self.receive(response),
-            Err(error) => Err(failed(&error, &post.url)),
-        };
-        drop(self.send.send(match outcome {
-            Ok(()) => Event::End,
-            Err(failure) => Event::Failed(failure),
-        }));
+        request.send(&post.body[..])
     }
 
-    fn receive(&self, response: ureq::http::Response<ureq::Body>) -> Result<(), Failure> {
+    fn receive(
+        &self,
+        response: ureq::http::Response<ureq::Body>,
+        url: &str,
+    ) -> Result<(), Failure> {
         let (head, body) = response.into_parts();
         if !head.status.is_success() {
-            return Err(Failure::Answer(Box::new(answer(&head, body))));
+            return Err(Failure::Answer(Box::new(faults::answer(&head, body))));
         }
-        let is_stream = !header(&head, "content-type").is_some_and(|kind| kind.contains("json"));
+        let is_stream = faults::is_stream(&head, address::server(url))?;
         drop(self.send.send(Event::Begun { is_stream }));
         let mut reader = body.into_reader();
         let mut buffer = vec![0; 16 * 1024];
@@ -234,7 +259,7 @@ impl Exchange {
                 Ok(0) => return Ok(()),
                 Ok(length) => length,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(Failure::Broken(stream_fault(&error))),
+                Err(error) => return Err(Failure::Broken(faults::of_stream(&error))),
             };
             if self
                 .send
@@ -247,78 +272,6 @@ impl Exchange {
                 }
             }
         }
-    }
-}
-
-fn header<'a>(head: &'a ureq::http::response::Parts, name: &str) -> Option<&'a str> {
-    head.headers.get(name)?.to_str().ok()
-}
-
-fn answer(head: &ureq::http::response::Parts, body: ureq::Body) -> Answer {
-    let mut bytes = Vec::new();
-    // What can be read of a failed answer is enough; that it broke off says nothing new.
-    drop(body.into_reader().take(ERROR_BODY).read_to_end(&mut bytes));
-    Answer {
-        status: head.status.as_u16(),
-        after: failure::retry_after(header(head, "retry-after-ms"), header(head, "retry-after")),
-        should_retry: match header(head, "x-should-retry") {
-            Some("true") => Some(true),
-            Some("false") => Some(false),
-            _ => None,
-        },
-        request_id: header(head, "request-id")
-            .or_else(|| header(head, "x-request-id"))
-            .map(str::to_owned),
-        location: header(head, "location").map(str::to_owned),
-        said: Said::from_body(&bytes),
-    }
-}
-
-fn failed(error: &ureq::Error, url: &str) -> Failure {
-    let server = address::server(url);
-    match error {
-        ureq::Error::HostNotFound => Failure::Unreachable(format!("no host of {server} was found")),
-        ureq::Error::Timeout(ureq::Timeout::PerRead | ureq::Timeout::PerWrite) => {
-            Failure::Broken(format!("{server} did not answer in time"))
-        }
-        ureq::Error::Timeout(_) => {
-            Failure::Unreachable(format!("no connection to {server} in time"))
-        }
-        ureq::Error::Io(error) => disconnected(error, server, url.starts_with("https")),
-        ureq::Error::Protocol(error) => {
-            Failure::Unreachable(format!("what {server} says is no HTTP: {error}"))
-        }
-        ureq::Error::ConnectionFailed | ureq::Error::ConnectProxyFailed(_) => {
-            Failure::Unreachable(format!("no connection to {server}: {error}"))
-        }
-        _ => Failure::Impossible(format!("cannot ask {server}: {error}")),
-    }
-}
-
-/// Before the answer's head has come.
-fn disconnected(error: &std::io::Error, server: &str, is_secure: bool) -> Failure {
-    use std::io::ErrorKind as Kind;
-    match error.kind() {
-        // What is no TLS, or no certificate to be trusted, is the same the next time.
-        Kind::InvalidData if is_secure => {
-            Failure::Impossible(format!("no secure connection to {server}: {error}"))
-        }
-        Kind::ConnectionReset | Kind::BrokenPipe | Kind::UnexpectedEof => {
-            Failure::Unreachable(format!("{server} closed the connection: {error}"))
-        }
-        _ => Failure::Unreachable(format!("no connection to {server}: {error}")),
-    }
-}
-
-fn stream_fault(error: &std::io::Error) -> String {
-    let timeout = error
-        .get_ref()
-        .and_then(|inner| inner.downcast_ref::<ureq::Error>())
-        .is_some_and(|inner| matches!(inner, ureq::Error::Timeout(_)));
-    if timeout {
-        "the stream stalled".to_owned()
-    } else {
-        format!("the stream broke: {error}")
     }
 }
 
@@ -345,6 +298,7 @@ mod tests {
         let patience = Patience {
             connect: Duration::from_secs(10),
             idle: Duration::from_millis(500),
+            last: Duration::from_millis(500),
         };
         let post = Post {
             url: url.clone(),
@@ -355,34 +309,10 @@ mod tests {
         let incoming = http.post(post, &Cancel::new())?;
         incoming.begun()?;
         let mut body = Vec::new();
-        while let Some(bytes) = incoming.next()? {
+        while let Some(bytes) = incoming.next(false)? {
             body.extend(bytes);
         }
         Ok(body)
-    }
-
-    #[test]
-    fn what_may_be_there_later_is_told_from_what_will_not() {
-        use std::io::ErrorKind as Kind;
-        let of = |error: ureq::Error| match failed(&error, "https://me:pw@h:1/v1") {
-            Failure::Unreachable(why) => (true, why),
-            Failure::Impossible(why) => (false, why),
-            other => panic!("{other:?}"),
-        };
-        let io = |kind: Kind| of(ureq::Error::Io(kind.into()));
-        for (later, why) in [
-            of(ureq::Error::HostNotFound),
-            of(ureq::Error::Timeout(ureq::Timeout::Connect)),
-            of(ureq::Error::ConnectionFailed),
-            io(Kind::ConnectionRefused),
-            io(Kind::ConnectionReset),
-            io(Kind::NetworkUnreachable),
-        ] {
-            assert!(later && why.contains("h:1") && !why.contains("pw"), "{why}");
-        }
-        for (later, why) in [io(Kind::InvalidData), of(ureq::Error::Tls("none"))] {
-            assert!(!later && why.contains("h:1"), "{why}");
-        }
     }
 
     /// Keeps the connection open until the client gives it up.
@@ -448,6 +378,35 @@ mod tests {
     }
 
     #[test]
+    fn for_more_of_what_may_be_all_little_is_waited() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/x", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(HEAD).unwrap();
+            stream.write_all(b"data").unwrap();
+            hold(stream);
+        });
+        let patience = Patience {
+            last: Duration::from_millis(50),
+            ..Patience::default()
+        };
+        let post = Post {
+            url: url.clone(),
+            headers: vec![],
+            body: b"{}".to_vec(),
+        };
+        let incoming = Http::new(&url, "alice", patience)
+            .post(post, &Cancel::new())
+            .unwrap();
+        incoming.begun().unwrap();
+        while incoming.next(false).unwrap().is_none() {}
+        let began = crate::clock::instant();
+        assert!(matches!(incoming.next(true), Err(Failure::Broken(_))));
+        assert!(began.elapsed() < Patience::default().idle / 2);
+    }
+
+    #[test]
     fn an_end_before_the_announced_length_breaks_the_stream() {
         broken(
             exchange(|mut stream| {
@@ -458,7 +417,7 @@ mod tests {
         );
         match exchange(drop) {
             Err(Failure::Unreachable(why)) => {
-                assert!(why.contains("closed the connection"), "{why}")
+                assert!(why.contains("closed the connection"), "{why}");
             }
             other => panic!("{other:?}"),
         }

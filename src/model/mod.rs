@@ -7,6 +7,7 @@ mod calls;
 pub mod error;
 mod exchange;
 mod failure;
+mod faults;
 pub mod gate;
 mod http;
 pub mod ollama;

@@ -26,6 +26,22 @@ const TOO_LONG: [&str; 7] = [
     "exceed context limit",
 ];
 
+/// The statuses that kinds of failures have where they are told with one.
+const KINDS: [(&str, u16); 12] = [
+    ("invalid_request_error", 400),
+    ("authentication_error", 401),
+    ("billing_error", 402),
+    ("permission_error", 403),
+    ("not_found_error", 404),
+    ("conflict_error", 409),
+    ("request_too_large", 413),
+    ("rate_limit_error", 429),
+    ("api_error", 500),
+    ("server_error", 500),
+    ("timeout_error", 504),
+    ("overloaded_error", 529),
+];
+
 /// A failure in the server's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Said {
@@ -95,12 +111,9 @@ impl Said {
 
     /// The HTTP status that this would have had, for failures told inside a 200 answer.
     pub(super) fn status(&self) -> Option<u16> {
-        match self.kind.as_str() {
-            "overloaded_error" => return Some(529),
-            "rate_limit_error" => return Some(429),
-            "api_error" | "server_error" => return Some(500),
-            "timeout_error" => return Some(504),
-            _ => {}
+        let of_kind = KINDS.iter().find(|(kind, _)| *kind == self.kind);
+        if let Some((_, status)) = of_kind {
+            return Some(*status);
         }
         match self.code.as_str() {
             "rate_limit_exceeded" => Some(429),
@@ -111,7 +124,10 @@ impl Said {
 
 fn words(inner: &Value) -> String {
     if let Some(text) = inner.get("message").and_then(Value::as_str) {
-        return text.to_owned();
+        // What the server behind OpenRouter said.
+        let raw = word(inner.get("metadata").and_then(|data| data.get("raw")));
+        let between = if raw.is_empty() { "" } else { ": " };
+        return format!("{text}{between}{raw}");
     }
     match inner.get("detail") {
         Some(Value::String(text)) => text.clone(),
@@ -173,6 +189,10 @@ mod tests {
                 said("", "", "a; b"),
             ),
             (r#"{"message":"m"}"#, said("", "", "m")),
+            (
+                r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"why","provider_name":"p"}}}"#,
+                said("", "400", "Provider returned error: why"),
+            ),
             (
                 "<html><body>502</body></html>",
                 said("", "", "(a web page)"),

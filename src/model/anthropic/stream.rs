@@ -1,8 +1,6 @@
 //! A reply as its events build it up. Whole only with `message_stop`.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::conversation::{Block, Usage};
 use crate::model::exchange;
@@ -29,7 +27,8 @@ enum Part {
 /// See the module.
 pub(super) struct Building {
     origin: String,
-    parts: BTreeMap<u64, Part>,
+    /// As they began, each under the index that the server gave it: some give the same to several.
+    parts: Vec<(u64, Part)>,
     usage: Usage,
     stop: String,
     details: Value,
@@ -41,7 +40,7 @@ impl Building {
     pub(super) fn new(origin: &str) -> Self {
         Self {
             origin: origin.to_owned(),
-            parts: BTreeMap::new(),
+            parts: Vec::new(),
             usage: Usage::default(),
             stop: String::new(),
             details: Value::Null,
@@ -50,16 +49,17 @@ impl Building {
     }
 
     /// The reply, once whole.
-    pub(super) fn into_reply(self) -> Reply {
+    pub(super) fn into_reply(mut self) -> Reply {
+        self.parts.sort_by_key(|(index, _)| *index);
         let stop = stop(&self.stop, &self.details);
         let cut = matches!(stop, Stop::MaxTokens | Stop::ContextFull);
         let last = self.parts.len().saturating_sub(1);
         let origin = self.origin;
         let mut content: Vec<Block> = self
             .parts
-            .into_values()
+            .into_iter()
             .enumerate()
-            .filter_map(|(at, part)| block(part, cut && at == last, &origin))
+            .filter_map(|(at, (_, part))| block(part, cut && at == last, &origin))
             .collect();
         calls::with_ids(content.iter_mut().filter_map(|block| match block {
             Block::ToolUse(call) => Some(call),
@@ -90,16 +90,20 @@ impl Building {
         }
     }
 
-    fn last_index(&self) -> u64 {
-        self.parts.last_key_value().map_or(0, |(index, _)| *index)
+    fn part(&mut self, index: Option<u64>) -> Option<&mut Part> {
+        let of = |place: &u64| index.is_none_or(|index| *place == index);
+        let newest = self.parts.iter_mut().rev();
+        let mut fitting = newest.filter(|(place, _)| of(place));
+        fitting.next().map(|(_, part)| part)
+    }
+
+    fn next_index(&self) -> u64 {
+        self.parts.last().map_or(0, |(index, _)| index + 1)
     }
 
     fn start(&mut self, event: &Value, on: &mut dyn FnMut(Progress)) {
-        let next = self
-            .parts
-            .last_key_value()
-            .map_or(0, |(index, _)| index + 1);
-        let index = event["index"].as_u64().unwrap_or(next);
+        let index = event["index"].as_u64();
+        let index = index.unwrap_or_else(|| self.next_index());
         let block = &event["content_block"];
         let part = match block["type"].as_str() {
             Some("text") => {
@@ -120,23 +124,45 @@ impl Building {
                 understood: block.is_object(),
             },
         };
-        self.parts.insert(index, part);
+        self.parts.push((index, part));
+    }
+
+    /// A whole message, of a server that does not stream.
+    fn message(&mut self, message: &Value, on: &mut dyn FnMut(Progress)) {
+        for block in message["content"].as_array().into_iter().flatten() {
+            self.start(&json!({ "content_block": block }), on);
+        }
+        self.count(&message["usage"]);
+        self.end(message);
+        self.whole = true;
+    }
+
+    fn end(&mut self, told: &Value) {
+        if let Some(reason) = told["stop_reason"].as_str() {
+            reason.clone_into(&mut self.stop);
+        }
+        if told["stop_details"].is_object() {
+            self.details = told["stop_details"].clone();
+        }
     }
 
     fn delta(&mut self, event: &Value, on: &mut dyn FnMut(Progress)) -> Result<(), Failure> {
-        let index = event["index"].as_u64().unwrap_or_else(|| self.last_index());
+        let index = event["index"].as_u64();
         let delta = &event["delta"];
         let kind = delta["type"].as_str().unwrap_or_default();
         if kind == "text_delta" {
-            let part = self.parts.entry(index);
-            let part = part.or_insert_with(|| Part::Text(String::new()));
-            if let (Part::Text(text), Some(more)) = (part, delta["text"].as_str()) {
+            if self.part(index).is_none() {
+                let index = index.unwrap_or_else(|| self.next_index());
+                self.parts.push((index, Part::Text(String::new())));
+            }
+            if let (Some(Part::Text(text)), Some(more)) = (self.part(index), delta["text"].as_str())
+            {
                 text.push_str(more);
                 on(Progress::Text(more.to_owned()));
             }
             return Ok(());
         }
-        match (kind, self.parts.get_mut(&index)) {
+        match (kind, self.part(index)) {
             ("input_json_delta", Some(Part::Call { json, .. })) => {
                 json.push_str(delta["partial_json"].as_str().unwrap_or_default());
             }
@@ -170,14 +196,10 @@ impl exchange::Building for Building {
             Some("content_block_delta") => self.delta(&event, on)?,
             Some("message_delta") => {
                 self.count(&event["usage"]);
-                if let Some(reason) = event["delta"]["stop_reason"].as_str() {
-                    reason.clone_into(&mut self.stop);
-                }
-                if event["delta"]["stop_details"].is_object() {
-                    self.details = event["delta"]["stop_details"].clone();
-                }
+                self.end(&event["delta"]);
             }
             Some("message_stop") => self.whole = true,
+            Some("message") => self.message(&event, on),
             _ if !event["error"].is_null() => return Err(Failure::Told(event)),
             _ => {}
         }

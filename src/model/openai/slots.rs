@@ -30,14 +30,13 @@ impl Slots {
     pub(super) fn push(&mut self, delta: &Value) {
         let index = delta["index"].as_u64();
         let id = delta["id"].as_str().unwrap_or_default();
-        let slot = self.slot(index, id);
+        let name = delta["function"]["name"].as_str().unwrap_or_default();
+        let slot = self.slot(index, id, name);
         if slot.id.is_empty() {
             id.clone_into(&mut slot.id);
         }
         let function = &delta["function"];
-        if slot.name.is_empty()
-            && let Some(name) = function["name"].as_str()
-        {
+        if slot.name.is_empty() {
             name.clone_into(&mut slot.name);
         }
         match &function["arguments"] {
@@ -73,15 +72,19 @@ impl Slots {
         all
     }
 
-    fn slot(&mut self, index: Option<u64>, id: &str) -> &mut Slot {
+    /// The call that a delta goes on with, or a new one: another id is another call, and so is another name where the
+    /// arguments have begun.
+    fn slot(&mut self, index: Option<u64>, id: &str, name: &str) -> &mut Slot {
         let open = match index {
             Some(_) => self.0.iter().rposition(|slot| slot.index == index),
             None if id.is_empty() => self.0.len().checked_sub(1),
             None => self.0.iter().rposition(|slot| slot.id == id),
         };
         let same = open.filter(|&at| {
-            let own = &self.0[at].id;
-            id.is_empty() || own.is_empty() || own == id
+            let own = &self.0[at];
+            let begun = !own.name.is_empty() && !own.arguments.is_empty();
+            (id.is_empty() || own.id.is_empty() || own.id == id)
+                && (name.is_empty() || own.name == name || !begun)
         });
         let at = same.unwrap_or_else(|| {
             self.0.push(Slot {
@@ -170,8 +173,14 @@ mod tests {
             delta(Some(1), None, Some("b"), json!({"y": 2})),
             delta(Some(1), None, None, json!(null)),
         ];
+        let neither_index_nor_id = [
+            delta(None, None, Some("a"), json!(r#"{"x":"#)),
+            delta(None, None, Some("a"), json!("1}")),
+            delta(None, None, Some("b"), json!({"y": 2})),
+        ];
         for deltas in [
             by_the_book.as_slice(),
+            &neither_index_nor_id,
             &one_index_for_all,
             &no_index,
             &named_every_time,

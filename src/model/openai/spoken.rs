@@ -1,4 +1,4 @@
-//! Calls that a small model wrote as text instead of making them: pure.
+//! What models write into their text that is none: calls that a small model wrote instead of making them, and thoughts. Pure.
 //!
 //! Seen: the whole reply, or all of it within one fence or `<tool_call>` mark, is `{"name": …, "arguments": {…}}`. Taken
 //! for a call only if it names a tool that was offered, and never from a server whose models know better.
@@ -11,6 +11,15 @@ const AROUND: [(&str, &str); 3] = [
     ("```json", "```"),
     ("```", "```"),
 ];
+
+/// `text` without the thoughts that some servers leave before it.
+pub(super) fn after_thinking(text: &str) -> &str {
+    let thoughts = text.trim_start().strip_prefix("<think>");
+    match thoughts.and_then(|rest| rest.split_once("</think>")) {
+        Some((_, text)) => text.trim_start(),
+        None => text,
+    }
+}
 
 /// The calls that `text` is, by name and arguments as JSON text; empty if it is anything else.
 pub(super) fn calls(text: &str, tools: &[&str]) -> Vec<(String, String)> {
@@ -48,6 +57,18 @@ fn call(text: &str, tools: &[&str]) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thoughts_before_the_text_are_no_text() {
+        for (text, wanted) in [
+            ("<think>\nhm\n</think>\n\nYes.", "Yes."),
+            ("\n<think></think>", ""),
+            ("<think>cut off", "<think>cut off"),
+            (" I <think>so</think>", " I <think>so</think>"),
+        ] {
+            assert_eq!(after_thinking(text), wanted, "{text:?}");
+        }
+    }
 
     #[test]
     fn only_a_whole_reply_that_names_a_tool_is_a_call() {

@@ -14,6 +14,8 @@ use crate::model::{Progress, Reply, Stop};
 /// See the module.
 pub(super) struct Building {
     origin: String,
+    /// The index of the choice that is listened to: the first.
+    choice: Option<u64>,
     text: String,
     /// The key under which reasoning came, and the reasoning.
     reasoning: Option<(&'static str, String)>,
@@ -32,6 +34,7 @@ impl Building {
     pub(super) fn new(origin: &str) -> Self {
         Self {
             origin: origin.to_owned(),
+            choice: None,
             text: String::new(),
             reasoning: None,
             calls: Slots::default(),
@@ -80,8 +83,9 @@ impl Building {
                     value: echo.into(),
                 });
             }
-            if !self.text.trim().is_empty() {
-                content.push(Block::Text { text: self.text });
+            let text = spoken::after_thinking(&self.text);
+            if !text.trim().is_empty() {
+                content.push(Block::text(text));
             }
             let calls = self.calls.into_calls(stop == Stop::MaxTokens);
             content.extend(calls.into_iter().map(Block::ToolUse));
@@ -95,7 +99,8 @@ impl Building {
     }
 
     fn hear_spoken_calls(&mut self) {
-        let spoken = spoken::calls(&self.text, &self.spoken);
+        let text = spoken::after_thinking(&self.text);
+        let spoken = spoken::calls(text, &self.spoken);
         for (index, (name, arguments)) in (0_u64..).zip(&spoken) {
             let function = json!({"name": name, "arguments": arguments});
             self.calls
@@ -104,6 +109,31 @@ impl Building {
         if !spoken.is_empty() {
             self.text.clear();
         }
+    }
+
+    /// The part of a chunk that is ours; null if there is none. Whoever sends several choices numbers them.
+    fn choice<'a>(&mut self, choices: &'a Value) -> &'a Value {
+        let number = |choice: &Value| choice["index"].as_u64().unwrap_or(0);
+        let all = choices.as_array().map_or(&[][..], Vec::as_slice);
+        if let (None, Some(first)) = (self.choice, all.first()) {
+            self.choice = Some(number(first));
+        }
+        let own = all
+            .iter()
+            .find(|choice| Some(number(choice)) == self.choice);
+        own.unwrap_or(&Value::Null)
+    }
+
+    /// A whole message, of a server that does not stream: each of its calls is one.
+    fn message(&mut self, message: &Value, on: &mut dyn FnMut(Progress)) {
+        let mut message = message.clone();
+        let calls = message["tool_calls"].as_array_mut();
+        for (index, call) in (0_u64..).zip(calls.into_iter().flatten()) {
+            if let Value::Object(call) = call {
+                call.insert("index".to_owned(), index.into());
+            }
+        }
+        self.delta(&message, on);
     }
 
     fn delta(&mut self, delta: &Value, on: &mut dyn FnMut(Progress)) {
@@ -136,29 +166,46 @@ impl exchange::Building for Building {
             return Ok(true);
         }
         let chunk = exchange::json(data)?;
-        if !matches!(chunk["error"], Value::Null | Value::Bool(false)) || chunk["object"] == "error"
-        {
+        if is_told(&chunk["error"]) || chunk["object"] == "error" {
             return Err(Failure::Told(chunk));
         }
-        let choice = &chunk["choices"][0];
+        let choice = self.choice(&chunk["choices"]);
         for usage in [&chunk["usage"], &choice["usage"]] {
             if usage.is_object() {
                 self.usage = count(usage);
             }
         }
+        if is_told(&choice["error"]) {
+            return Err(Failure::Told(choice.clone()));
+        }
         if choice["delta"].is_object() {
             self.delta(&choice["delta"], on);
-        } else {
-            self.delta(&choice["message"], on);
+        } else if choice["message"].is_object() {
+            self.message(&choice["message"], on);
         }
-        if let Some(reason) = choice["finish_reason"].as_str() {
-            reason.clone_into(&mut self.finish);
+        match choice["finish_reason"].as_str() {
+            Some("error") => {
+                let why = "the server gave the reply up with an error";
+                return Err(Failure::Broken(why.to_owned()));
+            }
+            Some(reason) => reason.clone_into(&mut self.finish),
+            None => {}
         }
         Ok(false)
     }
 
     fn may_end(&self) -> bool {
         !self.finish.is_empty()
+    }
+}
+
+/// Whether a field tells of an error at all.
+fn is_told(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Bool(true) | Value::Array(_) | Value::Object(_) => true,
     }
 }
 

@@ -22,6 +22,7 @@ mod conformance;
 mod cuts;
 mod dialects;
 mod mending;
+mod odd;
 mod windows;
 
 use std::sync::Arc;

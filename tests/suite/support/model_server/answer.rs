@@ -36,6 +36,8 @@ enum Fault {
     Stall(usize),
     /// The stream comes in pieces of so many bytes.
     Pieces(usize),
+    /// The connection is closed after the whole stream.
+    HangUp,
 }
 
 /// An answer.
@@ -144,6 +146,12 @@ impl Answer {
         self
     }
 
+    /// The connection is closed once all is said.
+    pub(crate) fn hanging_up(mut self) -> Self {
+        self.fault = Fault::HangUp;
+        self
+    }
+
     /// Comes after a while, or when the server ends.
     pub(crate) fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;
@@ -206,6 +214,10 @@ impl Answer {
             Fault::Cut(bytes) => {
                 connection.begin_stream();
                 connection.piece_if_any(until(bytes));
+                return false;
+            }
+            Fault::HangUp => {
+                connection.stream(&stream);
                 return false;
             }
             Fault::Stall(bytes) => {

@@ -78,11 +78,11 @@ impl Connection {
         self.write(&bytes);
     }
 
-    /// A stream in one write.
+    /// A stream in one write, with a trailer, as some proxies send one.
     pub(crate) fn stream(&mut self, body: &[u8]) {
         let mut bytes = stream_head();
         bytes.extend(chunk(body));
-        bytes.extend(b"0\r\n\r\n");
+        bytes.extend(b"0\r\nx-checksum: 0\r\n\r\n");
         self.write(&bytes);
     }
 
@@ -134,8 +134,10 @@ fn head(status: u16, kind: &str, headers: &[(String, String)]) -> Vec<u8> {
     let mut lines = vec![
         format!("HTTP/1.1 {status} So"),
         "request-id: req_test".to_owned(),
-        format!("content-type: {kind}"),
     ];
+    if !headers.iter().any(|(name, _)| name == "content-type") {
+        lines.push(format!("content-type: {kind}"));
+    }
     lines.extend(
         headers
             .iter()
