@@ -8,6 +8,7 @@ use super::decide::{Mode, Policy, Scope};
 use super::files::{Files, WRITING};
 use super::meaning::{Shell, Target};
 use super::pattern::{said, said_with_variables};
+use super::plain_git::is_change;
 use super::question::{AskedBy, Findings, always_rule, short};
 use super::rule::Rule;
 use super::shell::{Simple, Step, Word, parse};
@@ -24,17 +25,20 @@ const HARMLESS: [&str; 14] = [
 
 /// Judges the text of a `bash` call.
 pub(super) fn judge(policy: &Policy, text: &str, scope: &Scope, grants: &[Rule]) -> Findings {
-    let mut judge = Judge {
-        policy,
-        grants,
-        whole: policy
-            .allow
-            .iter()
-            .chain(grants)
-            .any(|rule| rule.is_all_of("bash")),
-        shell: Shell::new(scope),
-        findings: Findings::default(),
-    };
+    let mut judge = Judge::new(policy, scope, grants);
+    judge.script(text, 0);
+    judge.findings
+}
+
+/// The same for one that may write the repository of the workspace.
+pub(super) fn judge_commits(
+    policy: &Policy,
+    text: &str,
+    scope: &Scope,
+    grants: &[Rule],
+) -> Findings {
+    let mut judge = Judge::new(policy, scope, grants);
+    judge.commits = true;
     judge.script(text, 0);
     judge.findings
 }
@@ -45,6 +49,8 @@ struct Judge<'a> {
     /// A rule allows every command.
     whole: bool,
     shell: Shell<'a>,
+    /// The call may write the repository of the workspace.
+    commits: bool,
     findings: Findings,
 }
 
@@ -57,7 +63,19 @@ struct Answered {
     allowed: bool,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    fn new(policy: &'a Policy, scope: &'a Scope, grants: &'a [Rule]) -> Self {
+        let mut rules = policy.allow.iter().chain(grants);
+        Self {
+            policy,
+            grants,
+            whole: rules.any(|rule| rule.is_all_of("bash")),
+            shell: Shell::new(scope),
+            commits: false,
+            findings: Findings::default(),
+        }
+    }
+
     fn script(&mut self, text: &str, depth: usize) {
         let script = parse(text);
         if script.fork_bomb || looks_like_fork_bomb(text) {
@@ -146,6 +164,7 @@ impl Judge<'_> {
         self.writes(unit, answered);
         self.reads(unit, answered);
         self.git_place(unit, answered);
+        self.commit(unit, answered, always);
         self.change_shell(unit);
         if unit.name.is_empty() && !answered.allowed {
             let first = unit.words[0].shown();
@@ -326,6 +345,13 @@ impl Judge<'_> {
                 }
             };
             self.ask(because, None);
+        }
+    }
+
+    fn commit(&mut self, unit: &Unit, answered: Answered, always: Option<&str>) {
+        if self.commits && is_change(unit) && !answered.allowed {
+            let because = "it writes the repository of the workspace, without running its hooks";
+            self.ask(because.into(), always.map(Into::into));
         }
     }
 

@@ -26,7 +26,7 @@ pub struct Builtin {
 }
 
 /// Rules about paths; they hold for redirects, for the arguments of commands known to write, and for the file tools.
-pub const PATH_RULES: [(Effect, &str); 7] = [
+pub const PATH_RULES: [(Effect, &str); 8] = [
     (
         Effect::Deny,
         "destroying the root, the home directory, the system, or the workspace as a whole",
@@ -44,6 +44,10 @@ pub const PATH_RULES: [(Effect, &str); 7] = [
     (
         Effect::Ask,
         "writing to a path that is only known when the command runs",
+    ),
+    (
+        Effect::Ask,
+        "writing the repository of the workspace by a call of nothing but plain git, which only the lead can",
     ),
     (
         Effect::Ask,

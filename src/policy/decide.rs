@@ -149,11 +149,7 @@ impl Policy {
 
     /// Judges one call. `grants` are rules that the person has allowed "always" for this agent.
     pub fn judge(&self, tool: &str, input: &Value, scope: &Scope, grants: &[String]) -> Verdict {
-        // One that is no rule (any more) allows nothing.
-        let grants: Vec<Rule> = grants
-            .iter()
-            .filter_map(|text| Rule::parse(text).ok())
-            .collect();
+        let grants = parsed(grants);
         let text = |key: &str| input.get(key).and_then(Value::as_str);
         let findings = match tool {
             "bash" => bash::judge(self, text("command").unwrap_or_default(), scope, &grants),
@@ -164,6 +160,12 @@ impl Policy {
             _ => self.judge_other(tool, &grants),
         };
         self.verdict(findings)
+    }
+
+    /// Judges a `bash` call of plain git that is to have the repository of the workspace writable: each command that changes
+    /// it is asked about, unless a rule allows that.
+    pub fn judge_commits(&self, command: &str, scope: &Scope, grants: &[String]) -> Verdict {
+        self.verdict(bash::judge_commits(self, command, scope, &parsed(grants)))
     }
 
     fn verdict(&self, findings: Findings) -> Verdict {
@@ -199,4 +201,12 @@ impl Policy {
         }
         findings
     }
+}
+
+/// One that is no rule (any more) allows nothing.
+fn parsed(grants: &[String]) -> Vec<Rule> {
+    grants
+        .iter()
+        .filter_map(|text| Rule::parse(text).ok())
+        .collect()
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::call::{Call, Class, Entry, Ready};
 use super::path::{Target, resolve};
 use super::place::Place;
-use super::{AgentContext, HostCall, PermissionAsk};
-use crate::policy::{Scope, Verdict};
+use super::{AgentContext, HostCall, PermissionAsk, confined};
+use crate::policy::{Scope, Verdict, is_plain_git};
 use crate::team::PlanGate;
 
 /// Fills in where the call works and asks whoever must be asked. `Ok` holds the person's comment; `Err` goes to the model.
@@ -29,6 +29,8 @@ pub(crate) fn admit(
             let target = resolve(&place, path, access).map_err(|why| format!("{name}: {why}"))?;
             call.target = Some(target);
         }
+        call.commits =
+            name == "bash" && may_commit(call.context, &place, input["command"].as_str());
         call.place = Some(place);
     }
     let scope = scope(name, call);
@@ -50,6 +52,14 @@ pub(crate) fn admit(
             ask_for(ask, call)
         }
     }
+}
+
+/// Whether a call of the lead in the workspace is plain git, which its walls can let write the repository and nothing else.
+fn may_commit(context: &AgentContext, place: &Place, command: Option<&str>) -> bool {
+    context.agent.is_lead()
+        && place.dir == place.root
+        && command.is_some_and(is_plain_git)
+        && confined::can_commit(context)
 }
 
 /// Judges a command that a later call will run, as if this agent ran it now: a task's `verify` is no way round the rules.
@@ -151,6 +161,10 @@ fn judge(name: &str, input: &Value, call: &Call<'_>, scope: &Scope) -> Verdict {
         .policy
         .read()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if call.commits {
+        let command = input["command"].as_str().unwrap_or_default();
+        return policy.judge_commits(command, scope, &grants);
+    }
     let as_given = policy.judge(name, &given(input, call), scope, &grants);
     let Some(target) = &call.target else {
         return as_given;

@@ -42,11 +42,12 @@ pub(crate) struct BashInput {
     pub(crate) timeout_secs: Option<u64>,
 }
 
-/// Runs the command in `dir`. `Err` also for one that ran and did not succeed.
+/// Runs the command in `dir`, with the repository of the workspace writable if it `commits`. `Err` also for one that ran and did not succeed.
 pub(crate) fn run(
     context: &AgentContext,
     dir: &Path,
     input: &BashInput,
+    commits: bool,
     cancel: &Arc<Cancel>,
 ) -> Result<String, String> {
     if input.command.trim().is_empty() {
@@ -59,9 +60,29 @@ pub(crate) fn run(
         ));
     }
     let timeout = Duration::from_secs(seconds);
-    let done = shell(context, dir, &input.command, timeout, cancel)
+    let done = shell(context, dir, &input.command, timeout, commits, cancel)
         .map_err(|error| format!("the command did not run: {error}"))?;
-    told(&done, seconds, astray(context))
+    let also = astray(context).or_else(|| read_only(context, &done, commits));
+    told(&done, seconds, also)
+}
+
+/// What the agent must know if the command wanted to write the repository of the workspace and could not.
+fn read_only(context: &AgentContext, done: &ShellResult, commits: bool) -> Option<String> {
+    let wanted = |line: &str| line.contains(".git/") && line.contains("Read-only file system");
+    let held = context.desk.assignment();
+    let in_worktree = held.is_some_and(|held| held.worktree.is_some());
+    if in_worktree || done.end == End::Exited(0) || !done.output.lines().any(wanted) {
+        return None;
+    }
+    let why = if commits {
+        "hooks, configuration and worktrees of the repository stay read-only, whoever agrees"
+    } else if context.agent.is_lead() {
+        "in the workspace .git is read-only to commands; a call of nothing but plain git (add, commit, merge, … without other \
+         programs, variables, `cd`, `-c`, or redirects into files) can write it once the person agrees"
+    } else {
+        "in the workspace .git is read-only to commands: who commits works in a worktree; the lead can make a task with one"
+    };
+    Some(why.to_owned())
 }
 
 /// What the agent must know if the command has left `HEAD` of its worktree elsewhere.
@@ -80,14 +101,19 @@ pub(crate) fn shell(
     dir: &Path,
     command: &str,
     timeout: Duration,
+    commits: bool,
     cancel: &Arc<Cancel>,
 ) -> io::Result<ShellResult> {
     let place = Place::at(context, dir).map_err(io::Error::other)?;
-    let sandbox = confined::sandbox(context, &place).map_err(io::Error::other)?;
+    let sandbox = confined::sandbox(context, &place, commits).map_err(io::Error::other)?;
+    let mut env = environment(context, &place.tmp_seen, commits);
+    if commits {
+        only_programs_of_others(&mut env, context, &place);
+    }
     let call = ShellCall {
         command: command.into(),
         dir: dir.into(),
-        env: environment(context, &place.tmp_seen),
+        env,
         timeout,
         spill: next_spill(&place.tmp)?,
         sandbox,
@@ -106,36 +132,73 @@ pub(crate) fn shell(
     Ok(done)
 }
 
+/// Settings of git for every command. A signature needs the person's key, which is hidden, or the person; what tidies up in
+/// the background ends with the call, half done.
+const SETTINGS: [(&str, &str); 4] = [
+    ("commit.gpgsign", "false"),
+    ("tag.gpgsign", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+];
+
+/// Where the repository of the workspace is writable: nothing that an agent could have written is run there, and nothing is
+/// written that stays read-only.
+const COMMITTING: [(&str, &str); 3] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("branch.autoSetupMerge", "false"),
+];
+
 /// Nothing in it waits for a person, and what it starts knows whose it is.
-fn environment(context: &AgentContext, tmp: &Path) -> Vec<(OsString, OsString)> {
+fn environment(context: &AgentContext, tmp: &Path, commits: bool) -> Vec<(OsString, OsString)> {
     let mut whose = OsString::from(format!("{}@", context.agent));
     whose.push(context.workspace.root());
-    let fixed = [
-        ("PAGER", "cat".into()),
-        ("GIT_PAGER", "cat".into()),
-        ("EDITOR", "false".into()),
-        ("VISUAL", "false".into()),
-        ("GIT_EDITOR", "false".into()),
-        ("GIT_SEQUENCE_EDITOR", "false".into()),
-        ("GIT_TERMINAL_PROMPT", "0".into()),
-        // A signature needs the person's key, which is hidden, or the person; what tidies up in the background ends with the
-        // call, half done.
-        ("GIT_CONFIG_COUNT", "4".into()),
-        ("GIT_CONFIG_KEY_0", "commit.gpgsign".into()),
-        ("GIT_CONFIG_VALUE_0", "false".into()),
-        ("GIT_CONFIG_KEY_1", "tag.gpgsign".into()),
-        ("GIT_CONFIG_VALUE_1", "false".into()),
-        ("GIT_CONFIG_KEY_2", "gc.auto".into()),
-        ("GIT_CONFIG_VALUE_2", "0".into()),
-        ("GIT_CONFIG_KEY_3", "maintenance.auto".into()),
-        ("GIT_CONFIG_VALUE_3", "false".into()),
-        ("TMPDIR", tmp.into()),
-        ("PITCREW_AGENT", whose),
-    ];
+    let mut fixed: Vec<(OsString, OsString)> = [
+        ("PAGER", "cat"),
+        ("GIT_PAGER", "cat"),
+        ("EDITOR", "false"),
+        ("VISUAL", "false"),
+        ("GIT_EDITOR", "false"),
+        ("GIT_SEQUENCE_EDITOR", "false"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+    ]
+    .map(|(name, value)| (name.into(), value.into()))
+    .into();
+    fixed.push(("TMPDIR".into(), tmp.into()));
+    fixed.push(("PITCREW_AGENT".into(), whose));
+    let more = COMMITTING.iter().filter(|_| commits);
+    let settings: Vec<_> = SETTINGS.iter().chain(more).collect();
+    let count = settings.len().to_string();
+    fixed.push(("GIT_CONFIG_COUNT".into(), count.into()));
+    for (number, (key, value)) in settings.into_iter().enumerate() {
+        fixed.push((format!("GIT_CONFIG_KEY_{number}").into(), key.into()));
+        fixed.push((format!("GIT_CONFIG_VALUE_{number}").into(), value.into()));
+    }
     let mut env = context.tool_env.clone();
     env.retain(|(name, _)| fixed.iter().all(|(ours, _)| name != ours));
-    env.extend(fixed.map(|(name, value)| (name.into(), value)));
+    env.extend(fixed);
     env
+}
+
+/// Takes what an agent can write, and what depends on where it is, out of the search for programs.
+fn only_programs_of_others(
+    env: &mut [(OsString, OsString)],
+    context: &AgentContext,
+    place: &Place,
+) {
+    let own: Vec<&Path> = [&place.root, &place.tmp, &place.tmp_seen]
+        .into_iter()
+        .chain(&context.confinement.caches)
+        .map(PathBuf::as_path)
+        .collect();
+    for (_, value) in env.iter_mut().filter(|(name, _)| name == "PATH") {
+        let kept = std::env::split_paths(value).filter(|dir| {
+            let real = dir.canonicalize().unwrap_or_else(|_| dir.clone());
+            dir.is_absolute() && !own.iter().any(|own| real.starts_with(own))
+        });
+        // What was split can be joined.
+        *value = std::env::join_paths(kept.collect::<Vec<_>>()).unwrap_or_default();
+    }
 }
 
 /// `out_<n>.txt` after the last one there is.

@@ -15,6 +15,6 @@ impl Tool for Bash {
 
     fn run(call: &Call<'_>, input: BashInput) -> Result<Said, String> {
         let dir = &call.place()?.dir;
-        bash::run(call.context, dir, &input, call.cancel).map(Said::from)
+        bash::run(call.context, dir, &input, call.commits, call.cancel).map(Said::from)
     }
 }

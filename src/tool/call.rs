@@ -65,6 +65,8 @@ pub(crate) struct Call<'a> {
     pub(crate) cancel: &'a Arc<Cancel>,
     /// Where the agent works; workspace tools always have it.
     pub(crate) place: Option<Place>,
+    /// It is plain git that may write the repository of the workspace; judged as that.
+    pub(crate) commits: bool,
     /// The input's path as it was judged.
     pub(crate) target: Option<Target>,
     /// The content that the diff before a question was made from; the agreement holds for no other.
@@ -79,6 +81,7 @@ impl<'a> Call<'a> {
             seen,
             cancel,
             place: None,
+            commits: false,
             target: None,
             agreed: Cell::new(None),
         }

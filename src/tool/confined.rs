@@ -10,7 +10,7 @@ use crate::ids::WorktreeName;
 use crate::policy::{Confinement, Network, SandboxMode};
 use crate::process::sandbox::{Held, Parts, Sandbox, probe};
 use crate::workspace::RUNTIME_DIRS;
-use crate::worktree::{view, writable_parts};
+use crate::worktree::{committing, view, writable_parts};
 
 /// Where the agent's own temporary directory is to a command with mounts of its own.
 pub(crate) const TMP: &str = "/tmp";
@@ -58,8 +58,12 @@ fn why_not(held: &Held) -> Vec<String> {
 }
 
 /// The sandbox of a command in `place`, with what it needs made: the agent's temporary directory, directories that are to
-/// stay as they are, caches. `None`: it runs without one.
-pub(crate) fn sandbox(context: &AgentContext, place: &Place) -> Result<Option<Sandbox>, String> {
+/// stay as they are, caches. `None`: it runs without one. One that `commits` may write the repository of the workspace.
+pub(crate) fn sandbox(
+    context: &AgentContext,
+    place: &Place,
+    commits: bool,
+) -> Result<Option<Sandbox>, String> {
     let confinement = &context.confinement;
     make(&place.tmp, 0o700)?;
     let Some(parts) = parts(confinement)? else {
@@ -92,6 +96,9 @@ pub(crate) fn sandbox(context: &AgentContext, place: &Place) -> Result<Option<Sa
             }
             read_only.push(path);
         }
+        if commits && parts.namespaces {
+            binds = committing(&context.workspace).unwrap_or_default();
+        }
     }
     Ok(Some(Sandbox {
         dir: place.dir.clone(),
@@ -109,6 +116,14 @@ pub(crate) fn sandbox(context: &AgentContext, place: &Place) -> Result<Option<Sa
         network: confinement.network == Network::Allow,
         parts,
     }))
+}
+
+/// Whether the walls can let a command write the repository of the workspace and nothing else that is read-only.
+pub(crate) fn can_commit(context: &AgentContext) -> bool {
+    cfg!(target_os = "linux")
+        && parts(&context.confinement)
+            .is_ok_and(|parts| parts.is_some_and(|parts| parts.namespaces))
+        && committing(&context.workspace).is_some()
 }
 
 /// The worktree that `place` is in.

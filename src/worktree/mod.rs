@@ -3,6 +3,7 @@
 pub mod apply;
 mod changes;
 mod checkout;
+mod committing;
 pub mod create;
 pub mod dependencies;
 pub mod difference;
@@ -24,6 +25,7 @@ pub mod view;
 mod writable;
 
 pub use apply::{MergeError, Merged, merge};
+pub use committing::committing;
 pub use create::{CreateError, Created, create};
 pub use dependencies::{Branches, BringError, Standing, bring};
 pub use difference::{Difference, difference};

@@ -11,8 +11,9 @@ use crate::cli::shell;
 use crate::cli::table::Table;
 use crate::ids::AgentName;
 use crate::policy::builtin::{COMMAND_RULES, Effect, PATH_RULES};
-use crate::policy::{Rule, Scope, Verdict};
+use crate::policy::{Rule, SandboxMode, Scope, Verdict, is_plain_git};
 use crate::request::{RequestKind, RequestStatus};
+use crate::worktree::committing;
 
 /// What is done with permission questions and rules.
 #[derive(Debug, Subcommand)]
@@ -155,7 +156,15 @@ fn test(place: &Place, tool: &str, text: &str, as_json: bool) -> Outcome {
         root: place.workspace.root().to_path_buf(),
         home: place.environment.home.clone(),
     };
-    let judged = policy.judge(tool, &json!({ key: text }), &scope, &[]);
+    let commits = tool == "bash"
+        && settings.sandbox() != SandboxMode::Off
+        && is_plain_git(text)
+        && committing(&place.workspace).is_some();
+    let judged = if commits {
+        policy.judge_commits(text, &scope, &[])
+    } else {
+        policy.judge(tool, &json!({ key: text }), &scope, &[])
+    };
     let refusal = judged.refusal();
     let (verdict, because, always) = match judged {
         Verdict::Allow => ("allow", None, None),

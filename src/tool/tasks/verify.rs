@@ -42,7 +42,7 @@ pub(crate) fn run(call: &Call<'_>, task: &Task, dir: &Path) -> Result<Option<Ran
     let Some(command) = command.filter(|command| !command.is_empty()) else {
         return Ok(None);
     };
-    let ran = bash::shell(call.context, dir, command, TIME, call.cancel)
+    let ran = bash::shell(call.context, dir, command, TIME, false, call.cancel)
         .map_err(|error| format!("verify could not be run ({command}): {error}"))?;
     let how = match ran.end {
         End::Exited(0) => "succeeded".to_owned(),

@@ -3,6 +3,7 @@
 
 mod canary;
 mod cell;
+mod committing;
 mod corpus;
 mod escapes;
 mod git;
