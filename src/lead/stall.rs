@@ -1,10 +1,11 @@
-//! Teammates that work without a sign (SPEC §6.5). [`Stalls`] is pure; a tool that runs is a sign, seen in the transcript.
+//! Teammates that work without a sign (SPEC §6.5). [`Stalls`] is pure; a tool that runs is a sign until it has ended, seen
+//! in the transcript.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -57,10 +58,10 @@ impl Stalls {
         }
     }
 
-    /// A sign of life without a finished turn.
-    pub(super) fn lives(&mut self, name: &AgentName, now: Instant) {
+    /// A sign of life without a finished turn, given `at` that time.
+    pub(super) fn lives(&mut self, name: &AgentName, at: Instant) {
         if let Some(sign) = self.working.get_mut(name) {
-            sign.since = now;
+            sign.since = at;
             sign.told = false;
         }
     }
@@ -112,8 +113,10 @@ impl Session {
             if !self.stalls.is_told(&name) {
                 continue;
             }
-            if runs_a_tool(&self.files.workspace.transcript(&name)) {
-                self.stalls.lives(&name, now);
+            let silent = silence(&self.files.workspace.transcript(&name));
+            if silent < limit {
+                self.stalls
+                    .lives(&name, now.checked_sub(silent).unwrap_or(now));
                 continue;
             }
             let text = format!(
@@ -152,12 +155,19 @@ impl Session {
     }
 }
 
-/// Whether the transcript ends with a call that has no result yet.
-fn runs_a_tool(path: &Path) -> bool {
+/// For how long nothing has been written to the transcript, such as a tool's result; no time at all while a tool runs.
+fn silence(path: &Path) -> Duration {
     let Ok(Some(transcript)) = read::open_plain(path) else {
-        return false;
+        return Duration::MAX;
     };
-    tail(transcript).is_ok_and(|text| has_open_call(&text))
+    let written = transcript.metadata().and_then(|found| found.modified());
+    if tail(transcript).is_ok_and(|text| has_open_call(&text)) {
+        return Duration::ZERO;
+    }
+    let now = UNIX_EPOCH + Duration::from_millis(clock::now_ms());
+    written.map_or(Duration::MAX, |at| {
+        now.duration_since(at).unwrap_or_default()
+    })
 }
 
 fn tail(mut file: File) -> std::io::Result<String> {
@@ -193,6 +203,8 @@ fn has_open_call(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]
@@ -217,6 +229,24 @@ mod tests {
         assert_eq!(stalls.told(now + limit * 4).count(), 0);
         stalls.observe(&name, MemberStatus::Idle, 2, now);
         assert!(stalls.due(limit, now + limit * 9).is_empty());
+    }
+
+    #[test]
+    fn the_end_of_a_tool_is_a_sign_and_its_run_is_one_all_the_time() {
+        let transcript = tempfile::NamedTempFile::new().unwrap();
+        let long = Duration::from_mins(15);
+        let write = |line: &str| {
+            writeln!(transcript.as_file(), "{line}").unwrap();
+            let then = UNIX_EPOCH + Duration::from_millis(clock::now_ms()) - long;
+            transcript.as_file().set_modified(then).unwrap();
+            silence(transcript.path())
+        };
+        assert!(write(r#"{"type":"user","text":"go"}"#) >= long);
+        let call = r#"{"type":"assistant","content":[{"type":"tool_use","id":"a"}]}"#;
+        assert_eq!(write(call), Duration::ZERO);
+        let ended = write(r#"{"type":"result","tool_use_id":"a"}"#);
+        assert!(ended >= long && ended < 2 * long, "{ended:?}");
+        assert_eq!(silence(Path::new("/nonexistent")), Duration::MAX);
     }
 
     #[test]
