@@ -92,6 +92,12 @@ impl Session {
                 record.request_id, record.kind, record.sender
             ));
         }
+        if account.leftovers > 0 {
+            lines.push(format!(
+                "- processes that commands of an earlier run had left running, ended: {}",
+                account.leftovers
+            ));
+        }
         for troubled in &account.worktrees {
             lines.push(format!("- {troubled}"));
         }

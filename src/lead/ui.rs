@@ -236,6 +236,8 @@ pub struct Account {
     pub worktrees: Vec<String>,
     /// Damaged files of the board.
     pub damaged: Vec<String>,
+    /// How many processes that commands of an earlier run had left running were ended.
+    pub leftovers: usize,
     /// Messages that had been taken in but not put before the model.
     pub mail: usize,
 }

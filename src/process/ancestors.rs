@@ -42,6 +42,22 @@ fn climb(variable: &str, buffer: &mut [u8], found: &mut Vec<OsString>) -> Option
     }
 }
 
+/// The values that `variable` had in the environment that `pid` was started with, as far as that can be seen.
+#[cfg(target_os = "linux")]
+pub(super) fn started_with(pid: u32, variable: &str) -> Vec<OsString> {
+    let mut buffer = vec![0; LARGEST];
+    let environment = of_process(pid, "environ", &mut buffer).unwrap_or_default();
+    values(environment, variable).collect()
+}
+
+/// Whether the first word of `pid`'s command line is `name`.
+#[cfg(target_os = "linux")]
+pub(super) fn is_named(pid: u32, name: &str) -> bool {
+    let mut buffer = [0; 256];
+    let words = of_process(pid, "cmdline", &mut buffer).unwrap_or_default();
+    words.split(|byte| *byte == 0).next() == Some(name.as_bytes())
+}
+
 fn values<'a>(environment: &'a [u8], variable: &'a str) -> impl Iterator<Item = OsString> + 'a {
     environment
         .split(|byte| *byte == 0)

@@ -3,6 +3,7 @@
 //! One reaper thread owns every wait of the process ([`child::spawn`] registers with it); shell commands run beneath a
 //! guard, which is our own binary executed again, so that everything they leave behind ends with the call.
 
+mod abandoned;
 mod ancestors;
 pub mod capture;
 pub mod child;
@@ -15,4 +16,5 @@ pub mod sandbox;
 pub mod signals;
 mod strays;
 
+pub use abandoned::end_abandoned;
 pub use ancestors::inherited;

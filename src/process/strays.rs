@@ -83,6 +83,13 @@ impl ProcessTable {
         Self::default()
     }
 
+    /// Everybody but the first, whose parent is nobody.
+    #[cfg(target_os = "linux")]
+    pub(super) fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        let children = self.children.iter().filter(|(parent, _)| **parent != 0);
+        children.flat_map(|(_, children)| children.iter().copied())
+    }
+
     /// The children of `pid`.
     pub(super) fn children(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
         self.children.get(&pid).into_iter().flatten().copied()

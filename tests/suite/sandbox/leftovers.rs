@@ -1,12 +1,16 @@
 //! No process of a command outlives its call, however it tries.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
-use pitcrew::process::guard::run_shell;
+use nix::sys::signal::Signal;
+use pitcrew::process::guard::{GUARD_NAME, run_shell};
+use serde_json::json;
 
 use super::cell::{Cell, has};
-use crate::support::facts::processes_in;
+use crate::support::facts::{processes_in, send};
+use crate::support::{Bed, DEADLINE, Running, wait_until};
 
 /// What a process that stays has in its command line: a number of seconds, this test's own.
 fn mark() -> String {
@@ -80,5 +84,72 @@ fn no_process_outlives_its_call() {
             assert!(done.output.contains("over"), "{way}: {done:?}");
             assert_eq!(left_behind(), [], "{way}, sandboxed: {sandboxed}");
         }
+    }
+}
+
+/// Lead and guard are killed at once, where no namespace ends what is beneath them.
+#[test]
+fn what_nobody_could_end_is_ended_by_the_next_start_and_nothing_else() {
+    let bed = Bed::new();
+    let detach =
+        "setsid sh -c 'sleep 600; sleep 600' </dev/null >/dev/null 2>&1 & touch in; sleep 600";
+    let call = json!({"name": "bash", "input": {"command": detach}});
+    let model = bed.script(&json!({"agents": {"lead": [{"tools": [call]}]}}));
+    let lead = bed.start_lead(&["-p", "go", "--sandbox", "off", "--model", &model]);
+    bed.wait_for("in");
+    let others = [
+        "lead@/elsewhere".into(),
+        format!("lead@{}.b", bed.root().display()),
+    ];
+    let others = others.map(|whose| {
+        let mut sleep = Command::new("sleep");
+        Running::start(
+            sleep
+                .arg("600")
+                .env("PITCREW_AGENT", whose)
+                .current_dir(bed.root()),
+        )
+    });
+    let kept = others.each_ref().map(Running::pid);
+    let of_the_run = || {
+        let mut all = processes_in(&bed.root());
+        all.retain(|(pid, _)| !kept.contains(pid));
+        all
+    };
+    let guards: Vec<u32> = of_the_run()
+        .into_iter()
+        .filter(|(_, command)| command.starts_with(GUARD_NAME))
+        .map(|(pid, _)| pid)
+        .collect();
+    assert!(!guards.is_empty());
+    // One that stands still does nothing at its agent's end.
+    for pid in &guards {
+        send(*pid, Signal::SIGSTOP);
+    }
+    lead.signal(Signal::SIGKILL);
+    drop(lead.wait(DEADLINE));
+    for pid in &guards {
+        send(*pid, Signal::SIGKILL);
+    }
+    wait_until("the guards are gone", DEADLINE, || {
+        let all = of_the_run();
+        let gone = !all.iter().any(|(pid, _)| guards.contains(pid));
+        gone.then_some(())
+    });
+    assert!(of_the_run().len() >= 2, "{:?}", of_the_run());
+
+    let model = bed.script(&json!({"agents": {"lead": [{"text": "I look."}]}}));
+    let done = bed.lead(&["-p", "go", "--model", &model]);
+    assert!(done.stderr.contains("had left, ended: "), "{}", done.stderr);
+    wait_until("nothing is left", DEADLINE, || {
+        of_the_run().is_empty().then_some(())
+    });
+    for other in &kept {
+        assert!(
+            processes_in(&bed.root())
+                .iter()
+                .any(|(pid, _)| pid == other)
+        );
+        send(*other, Signal::SIGKILL);
     }
 }

@@ -402,6 +402,12 @@ fn recovered(style: Style, account: &Account) -> Vec<String> {
             .map(|record| record.request_id.to_string())
             .collect(),
     );
+    if account.leftovers > 0 {
+        names(
+            "processes that commands of an earlier run had left, ended",
+            vec![account.leftovers.to_string()],
+        );
+    }
     names("worktrees", account.worktrees.clone());
     names("damaged files", account.damaged.clone());
     names(
