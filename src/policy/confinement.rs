@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Places with what nobody but the person may read, relative to the home directory: closed to commands and file tools alike.
-pub const SECRETS: [&str; 9] = [
+/// What package managers need to fetch with, such as `.npmrc`, is not among them.
+pub const SECRETS: [&str; 33] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -17,6 +18,33 @@ pub const SECRETS: [&str; 9] = [
     ".docker",
     ".config/gh",
     ".config/pitcrew",
+    // Other forges, clouds and clusters.
+    ".config/hub",
+    ".config/glab-cli",
+    ".azure",
+    ".config/gcloud",
+    ".config/doctl",
+    ".config/rclone",
+    ".kube",
+    ".oci",
+    ".s3cfg",
+    ".terraform.d/credentials.tfrc.json",
+    ".vault-token",
+    // What packages are published with, and databases entered.
+    ".pypirc",
+    ".gem/credentials",
+    ".pgpass",
+    ".my.cnf",
+    // Wallets, browsers, and what was typed.
+    ".password-store",
+    ".local/share/keyrings",
+    ".config/op",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".thunderbird",
+    ".bash_history",
+    ".zsh_history",
 ];
 
 /// How firmly a sandbox is asked for; the stricter is the greater.

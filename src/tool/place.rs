@@ -22,6 +22,8 @@ pub(crate) struct Place {
     pub(crate) root: PathBuf,
     /// The person's home.
     pub(crate) home: Option<PathBuf>,
+    /// What nobody but the person may read; not resolved, may not exist.
+    pub(crate) hidden: Vec<PathBuf>,
 }
 
 impl Place {
@@ -83,6 +85,7 @@ impl Place {
                 .home
                 .as_ref()
                 .map(|home| home.canonicalize().unwrap_or_else(|_| home.clone())),
+            hidden: context.confinement.hidden.clone(),
             root,
         })
     }

@@ -1,10 +1,9 @@
 //! Places that no file tool touches, whatever the rules say (SPEC §10.2): the runtime's, git's, and where secrets live.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Access;
-use crate::policy::confinement::SECRETS;
 use crate::tool::place::Place;
 use crate::workspace::RUNTIME_DIRS;
 
@@ -28,15 +27,27 @@ pub(crate) fn refusal(real: &Path, access: Access, place: &Place) -> Option<Stri
 /// A workspace that itself lies in such a place may use what is beneath its directory.
 fn hidden(real: &Path, place: &Place) -> Option<String> {
     let closed = |dir: &Path| real.starts_with(dir) && !place.dir.starts_with(dir);
-    let home = place.home.as_deref();
-    let secret = home.and_then(|home| SECRETS.iter().find(|name| closed(&home.join(name))));
-    if let Some(name) = secret {
-        return Some(format!("~/{name}"));
+    let secret = place
+        .hidden
+        .iter()
+        .find(|dir| closed(dir) || resolved(dir).is_some_and(|dir| closed(&dir)));
+    if let Some(dir) = secret {
+        let home = place.home.as_ref();
+        return Some(match home.and_then(|home| dir.strip_prefix(home).ok()) {
+            Some(name) => format!("~/{}", name.display()),
+            None => dir.display().to_string(),
+        });
     }
     SYSTEM
         .into_iter()
         .find(|dir| closed(Path::new(dir)))
         .map(str::to_owned)
+}
+
+/// Where `path` leads, or would if it existed.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let of_parent = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(of_parent)
 }
 
 /// Names are compared without case: on some file systems `.GIT` is `.git`.

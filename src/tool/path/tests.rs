@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::policy::confinement::hidden;
 use crate::tool::place::Place;
 
 struct Tree {
@@ -60,6 +61,7 @@ impl Tree {
             tmp: self.at("ws/.team/state/tmp/alice"),
             root: self.at("ws"),
             home: Some(self.at("home")),
+            hidden: hidden(Some(&self.at("home")), Some(&self.at("settings"))),
         }
     }
 }
@@ -194,6 +196,24 @@ fn places_of_secrets_and_devices_are_closed_for_reading_too() {
             assert!(said.contains("closed to agents"), "{given}: {said}");
         }
     }
+    // Wherever a link keeps it, and wherever the settings are.
+    std::fs::create_dir_all(tree.at("dots/settings")).unwrap();
+    std::fs::File::create(tree.at("dots/netrc")).unwrap();
+    symlink(tree.at("dots/netrc"), tree.at("home/.netrc")).unwrap();
+    symlink(tree.at("dots/settings"), tree.at("settings")).unwrap();
+    for given in [
+        "../home/.netrc",
+        "../dots/netrc",
+        "../settings/trust.json",
+        "../dots/settings/x",
+        "../home/.pgpass",
+    ] {
+        for access in [Access::Read, Access::Write] {
+            let said = resolve(&place, given, access).unwrap_err();
+            assert!(said.contains("closed to agents"), "{given}: {said}");
+        }
+    }
+    assert!(resolve(&place, "../home/.npmrc", Access::Read).is_ok());
     let at_home = tree.place("home");
     assert!(resolve(&at_home, ".ssh/key", Access::Read).is_err());
 }

@@ -109,6 +109,23 @@ fn files_that_others_replace_stay_closed_to_a_user() {
     again_as_user("sandbox::races::files_that_others_replace_stay_closed");
 }
 
+/// What holds of hidden files is that each command begins without them: one that somebody replaces while a command runs is
+/// seen by that command only.
+#[test]
+fn a_secret_that_is_replaced_or_made_is_hidden_from_the_next_command() {
+    let mut cell = Cell::new();
+    let secrets = ["home/.netrc", "home/.git-credentials"];
+    cell.plan.hidden = secrets.iter().map(|name| cell.at(name)).collect();
+    for round in 0..5 {
+        for name in secrets {
+            let new = cell.put(&format!("{name}.new"), &format!("secret {round}\n"));
+            std::fs::rename(new, cell.at(name)).unwrap();
+        }
+        let seen = cell.ok("cat ~/.netrc ~/.git-credentials && wc -c < ~/.netrc");
+        assert_eq!(seen, "0\n", "{round}");
+    }
+}
+
 /// The working directory is exchanged for a link to somewhere else between the plan and the command.
 #[test]
 fn a_directory_that_becomes_a_link_opens_nothing() {

@@ -3,12 +3,14 @@
 use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use pitcrew::cancel::Cancel;
+use pitcrew::policy::confinement::SECRETS;
 use pitcrew::process::guard::{End, ShellCall, run_shell};
 use pitcrew::process::sandbox::{Bind, Parts};
 
@@ -253,4 +255,13 @@ fn a_sandbox_that_cannot_be_made_runs_nothing() {
     };
     assert!(run_shell(&shell, &Arc::new(Cancel::new())).is_err());
     assert!(!cell.at("outside/ran").exists());
+}
+
+#[test]
+fn the_page_on_security_names_every_hidden_place() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for name in SECRETS {
+        assert!(page.contains(&format!("`~/{name}`")), "{name}");
+    }
 }

@@ -7,6 +7,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pitcrew::policy::confinement::SECRETS;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -58,6 +59,10 @@ impl Scene {
             ".config/pitcrew/trust.json",
         ] {
             bed.put(&bed.home().join(secret), SECRET);
+        }
+        let others = SECRETS.iter().map(|name| bed.home().join(name));
+        for other in others.filter(|path| !path.exists()) {
+            bed.put(&other, SECRET);
         }
         bed.put(&bed.home().join("file"), "mine\n");
         bed.put(&bed.home().join(".local/bin/tool"), "");
