@@ -375,3 +375,35 @@ fn the_agents_own_temporary_directory_may_be_used() {
             .contains("read on")
     );
 }
+
+#[test]
+fn what_bash_is_given_and_answers_stays_within_its_limits() {
+    let bed = Bed::new();
+    let lead = Agent::new(&bed, "lead");
+    let timed = |seconds: u64| {
+        let input = json!({"command": "echo ran > ran", "timeout_secs": seconds});
+        lead.run("bash", &input)
+    };
+    for seconds in [0, 601, 100_000] {
+        let said = timed(seconds).unwrap_err();
+        assert!(
+            said.contains("timeout_secs") && said.contains("1 to 600"),
+            "{said}"
+        );
+    }
+    assert!(!bed.root().join("ran").exists());
+    assert!(timed(600).is_ok());
+    let said = lead.run("bash", &json!({"command": " \n"})).unwrap_err();
+    assert!(said.contains("command is empty"), "{said}");
+    let long = "printf 'é%.0s' {1..200000}; echo; exit 3";
+    let said = lead.run("bash", &json!({"command": long})).unwrap_err();
+    assert!(said.chars().count() <= 50_000, "{}", said.chars().count());
+    assert!(
+        said.starts_with("éé") && said.contains("exit status 3"),
+        "{said}"
+    );
+    let (_, named) = said.rsplit_once("the whole output is in ").unwrap();
+    let path = named.trim_end_matches(']');
+    let whole = lead.run("bash", &json!({"command": format!("wc -c < {path}")}));
+    assert_eq!(whole.unwrap().trim(), "400001");
+}

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod hostile;
+mod members;
 
 use pitcrew::policy::builtin::{COMMAND_RULES, PATH_RULES};
 use pitcrew::policy::{Mode, Policy, RuleLists, Scope, Verdict};
@@ -344,38 +345,6 @@ fn file_tools_are_judged_by_path() {
         let verdict = bash(&rules, command);
         assert_eq!(word(&verdict), expected, "{command}: {verdict:?}");
     }
-}
-
-#[test]
-fn a_member_is_bound_to_its_paths() {
-    let bound = |allow: &[&str], mode| {
-        policy(&[], &[], allow, mode)
-            .bound_to(&["src/**".into()], &["src/secret.rs".into()])
-            .unwrap()
-    };
-    let grant = ["edit_file(src/secret.rs)".to_owned()];
-    for (mode, path, allow, grants, expected) in [
-        (Mode::Ask, "src/a.rs", &[][..], &[][..], "allow"),
-        (Mode::Ask, "docs/a.md", &[], &[], "ask"),
-        (
-            Mode::Ask,
-            "docs/a.md",
-            &["edit_file(docs/**)"],
-            &[],
-            "allow",
-        ),
-        (Mode::Bypass, "docs/a.md", &[], &[], "allow"),
-        (Mode::Ask, "src/secret.rs", &["edit_file"], &[], "ask"),
-        (Mode::Bypass, "src/secret.rs", &["edit_file"], &[], "ask"),
-        (Mode::Deny, "src/secret.rs", &["edit_file"], &[], "deny"),
-        (Mode::Ask, "src/secret.rs", &[], &grant, "allow"),
-        (Mode::Bypass, ".git/config", &[], &grant, "deny"),
-    ] {
-        let input = json!({ "path": path });
-        let verdict = bound(allow, mode).judge("edit_file", &input, &scope(), grants);
-        assert_eq!(word(&verdict), expected, "{mode:?} {path} {allow:?}");
-    }
-    assert!(plain().bound_to(&["[".into()], &[]).is_err());
 }
 
 #[test]

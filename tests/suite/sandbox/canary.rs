@@ -11,8 +11,16 @@ use crate::support::{Bed, DEADLINE, Done, wait_until};
 const CANARY: &str = "canary-3f9c1d77e2";
 
 /// Looks for secrets wherever a command can; what it sees goes to the model, the transcript and a file.
-const PRY: &str = "{ env; set; export -p; cat /proc/*/{environ,cmdline,task/*/environ} .team/state/session.json; git log; \
-    git config -l; } 2>/dev/null | tr '\\0' '\\n' | tee -a pried.txt";
+const PRY: &str = "{ echo PRIED=$((40 + 2)); env; set; export -p; cat /proc/*/{environ,cmdline,task/*/environ} .team/state/session.json; git log; \
+    git config -l; printf 'protocol=https\\nhost=h\\n\\n' | git credential fill; } 2>/dev/null | tr '\\0' '\\n' | tee -a pried.txt";
+
+/// The same for what the person's own hook is given; what it says on standard error is told to the person, and of one event
+/// to the model.
+const HOOK: &str =
+    "{ env; set; cat /proc/$$/environ; cat; } | tr '\\0' '\\n' | tee -a \"$HOME/of-hook.txt\" >&2";
+
+/// Hands out what it was given as the password.
+const HELPER: &str = "!f() { env > \"$HOME/of-helper.txt\"; env | sed 's/^/password=/'; }; f";
 
 /// A bed whose processes all have the key, once under another name.
 fn bed_with_key(server: &ModelServer) -> Bed {
@@ -22,6 +30,15 @@ fn bed_with_key(server: &ModelServer) -> Bed {
         .with_env("OPENAI_API_KEY", CANARY)
         .with_env("MY_OWN_NOTE", format!("keep {CANARY} here"))
         .with_env("ANTHROPIC_BASE_URL", server.anthropic_base());
+    bed.put(
+        &bed.home().join(".config/pitcrew/settings.json"),
+        &json!({"hooks": {
+            "UserPromptSubmit": [HOOK], "PreToolUse": [format!("{HOOK}; exit 1")], "PostToolUse": [format!("{HOOK}; exit 2")],
+            "Stop": [HOOK], "TeammateIdle": [HOOK], "TaskCompleted": [format!("{HOOK}; exit 1")],
+        }})
+        .to_string(),
+    );
+    bed.run_git(&["config", "credential.helper", HELPER]);
     bed.program(
         "git",
         "#!/bin/sh\n{ env; cat /proc/self/environ; } >> \"$HOME/of-git.txt\"\nPATH=${PATH#*:}\nexec git \"$@\"\n",
@@ -113,10 +130,15 @@ fn the_key_is_in_no_file_no_output_and_no_request() {
     let seen = |agent: &str| {
         let asks = server.asks();
         asks.iter()
-            .any(|ask| ask.agent == agent && ask.everything().contains("PITCREW_AGENT"))
+            .any(|ask| ask.agent == agent && ask.everything().contains("PRIED=42"))
     };
     assert!(seen("lead") && seen("alice"));
-    assert!(bed.home().join("of-git.txt").exists());
+    for of in ["git", "hook"] {
+        let told = std::fs::read_to_string(bed.home().join(format!("of-{of}.txt"))).unwrap();
+        assert!(told.contains("HOME="), "{of}: {told}");
+    }
+    let heard = |ask: &Ask| ask.everything().contains("A hook of the person says");
+    assert!(server.asks().iter().any(heard));
     let bob = bed.json(".team/state/members/bob.json").unwrap();
     assert!(
         bob["lastError"].as_str().unwrap().contains("401"),

@@ -8,6 +8,7 @@ mod corpus;
 mod escapes;
 mod git;
 mod leftovers;
+mod nobody_waits;
 mod races;
 mod settings;
 mod user;

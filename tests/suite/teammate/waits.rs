@@ -23,6 +23,7 @@ fn nothing_is_changed_before_a_plan_is_approved() {
         plan("first"),
         plan("second"),
         turn(&[tool("write_file", &json!({"path": "x", "content": "2"}))]),
+        plan("second"),
         complete(),
         says("done")
     ]));
@@ -45,6 +46,8 @@ fn nothing_is_changed_before_a_plan_is_approved() {
     lead.answer(&second, RequestStatus::Approved, "good");
     lead.wait_for_task(&id, "completed");
     assert_eq!(lead.bed.read("x"), "2");
+    let again = &lead.results()[4];
+    assert!(again.contains("already approved"), "{again}");
     lead.letter(&Kind::IdleNotification, 1);
     // The next task needs a plan of its own.
     assert_eq!(lead.member()["planGate"], "required");

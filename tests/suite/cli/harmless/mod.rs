@@ -27,13 +27,11 @@ fn assert_harmless(what: &str, done: &Done) {
     }
 }
 
-/// The same for what programs read: escapes, and the value is whole.
+/// The same, and standard output is what programs read: not even a tabulator, and the value is whole.
 #[track_caller]
 fn assert_json(what: &str, done: &Done) {
-    for line in [&done.stdout, &done.stderr] {
-        let bad = line.chars().find(|ch| *ch != '\n' && acts_on_terminal(*ch));
-        assert_eq!(bad, None, "{what}: {line:?}");
-    }
+    assert_harmless(what, done);
+    assert!(!done.stdout.contains('\t'), "{what}: {:?}", done.stdout);
     assert!(!done.stdout.is_empty(), "{what}: {}", done.stderr);
     done.json();
 }
@@ -65,6 +63,10 @@ fn script() -> Value {
                 call("bash", json!({"command": format!("{PRINTED}; {PRINTED} >&2; echo '{HOSTILE}'; exit 3")})),
                 call("write_file", json!({"path": hostile("file"), "content": hostile("text")})),
                 call("read_file", json!({"path": hostile("none")})),
+                call("read_file", json!({"path": hostile("file")})),
+                call("edit_file", json!({"path": hostile("file"), "old_text": "text", "new_text": hostile("more")})),
+                call("glob", json!({"pattern": "file*"})),
+                call("grep", json!({"pattern": "red", "context": 2})),
                 call(&hostile("no_tool"), json!({})),
                 call("grep", json!({"pattern": "red", HOSTILE: 1})),
                 call("todo_write", json!({"items": [{"text": hostile("do"), "status": "pending"}]})),
@@ -225,6 +227,11 @@ fn settings_are_shown_by_no_verb_as_they_are() {
 fn no_front_end_shows_what_a_model_says_as_it_is() {
     for format in ["text", "json", "stream-json"] {
         let bed = Bed::git();
+        let hook = format!("{PRINTED} >&2; exit 1");
+        bed.put(
+            &bed.home().join(".config/pitcrew/settings.json"),
+            &json!({"hooks": {"PostToolUse": [hook], "TaskCompleted": [hook]}}).to_string(),
+        );
         let model = bed.script(&script());
         let done = bed.lead(&[
             "-p",
@@ -248,6 +255,10 @@ fn no_front_end_shows_what_a_model_says_as_it_is() {
         if format == "text" {
             for verb in LISTS.iter().chain(&["diff"]) {
                 assert_harmless(verb, &bed.lead(&verb.split(' ').collect::<Vec<_>>()));
+            }
+            for task in bed.tasks() {
+                let shown = bed.lead(&["task", "show", task["id"].as_str().unwrap()]);
+                assert_harmless("task show", &shown.expect_code(0));
             }
         }
     }
