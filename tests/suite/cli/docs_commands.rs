@@ -52,7 +52,9 @@ fn every_command_of_the_docs_works() {
             let open = page == "local-models.md" && last.contains("on the board");
             let wanted = i32::from(open);
             assert_eq!(done.code, Some(wanted), "{page}: {last}\n{}", done.stderr);
-            if last.contains("-p ") && !last.contains("json") {
+            // A script of its own says something else.
+            let answered = last.contains("-p ") && !last.contains("json");
+            if answered && page != "scripts.md" {
                 assert_eq!(
                     done.stdout, "It is about pits and crews.\n",
                     "{page}: {last}"

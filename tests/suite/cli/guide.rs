@@ -15,18 +15,46 @@ const PROMPTS: [&str; 4] = [
     "allow alice? [a/A/d/D] ",
 ];
 
-/// The lines of the guide's screens.
-fn screens() -> Vec<&'static str> {
+/// The lines of the guide's screens: those of the session, and those of the verbs after it.
+fn screens() -> (Vec<&'static str>, Vec<&'static str>) {
     let blocks = GUIDE.split("```text\n").skip(1);
-    blocks
-        .flat_map(|block| block.split("```").next().unwrap().lines())
-        .collect()
+    let lines = blocks.flat_map(|block| block.split("```").next().unwrap().lines());
+    let lines: Vec<&str> = lines.collect();
+    let verbs = lines
+        .iter()
+        .position(|line| line.starts_with("$ "))
+        .unwrap();
+    (lines[..verbs].to_vec(), lines[verbs..].to_vec())
+}
+
+/// A line of a verb without what differs from run to run: ids, times, the script's path.
+fn steady(line: &str) -> String {
+    let line = line.replace(SCRIPT, "FIRST_SESSION");
+    let is_time = line.get(..24).is_some_and(|time| time.ends_with('Z'));
+    without_ids(if is_time { &line[24..] } else { &line })
+}
+
+/// Every line that the guide shows of a verb is one that the verb prints, in that order.
+fn check_verbs(bed: &Bed, shown: &[&str]) {
+    let mut printed = Vec::new();
+    for line in shown {
+        if let Some(call) = line.strip_prefix("$ lead ") {
+            let call: Vec<&str> = call.split(' ').collect();
+            let done = bed.lead(&call).expect_code(0);
+            printed = done.stdout.lines().map(steady).collect();
+            continue;
+        }
+        let wanted = steady(line);
+        let found = printed.iter().position(|line| *line == wanted);
+        let found = found.unwrap_or_else(|| panic!("{wanted:?} not in {printed:#?}"));
+        printed.drain(..=found);
+    }
 }
 
 /// `text` with each id's digits taken out.
 fn without_ids(text: &str) -> String {
     let mut out = text.to_owned();
-    for prefix in ["task_", "req_"] {
+    for prefix in ["task_", "req_", "ses_"] {
         let parts: Vec<&str> = out.split(prefix).collect();
         let rest = parts[1..]
             .iter()
@@ -44,7 +72,8 @@ fn the_session_is_as_the_guide_shows_it() {
     let bed = Bed::git();
     bed.write("old.txt", "old words\n");
     let mut terminal = Terminal::start(bed.lead_command(&["--model", &format!("script:{SCRIPT}")]));
-    for line in screens() {
+    let (session, verbs) = screens();
+    for line in session {
         let typed = PROMPTS
             .iter()
             .find_map(|prompt| Some((*prompt, line.strip_prefix(prompt)?)));
@@ -66,5 +95,6 @@ fn the_session_is_as_the_guide_shows_it() {
     assert_eq!(terminal.wait(DEADLINE), Some(0), "{}", terminal.plain());
     assert!(!bed.root().join("old.txt").exists());
     assert_eq!(bed.read("poems.txt").lines().count(), 6);
+    check_verbs(&bed, &verbs);
     bed.assert_no_process_left();
 }

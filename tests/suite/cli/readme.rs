@@ -48,6 +48,7 @@ fn every_command_of_the_readme_is_understood() {
     for command in commands() {
         // Models are replaced: a test has no network. What builds is run by whoever runs this test.
         let Some(call) = command.strip_prefix("lead") else {
+            assert!(command.starts_with("cargo "), "{command} is not run");
             continue;
         };
         let call = with_model(call, &model);
