@@ -50,6 +50,34 @@ pub fn safe_line(text: &str, limit: usize) -> String {
     format!("{kept}… ({} more characters)", count - limit)
 }
 
+/// How much of `text`, in bytes, is made safe alike whatever follows it: an escape sequence may go on.
+pub fn complete(text: &str) -> usize {
+    let mut chars = text.chars().peekable();
+    let mut last = None;
+    while chars.peek().is_some() {
+        let before = chars.clone();
+        last = match chars.next() {
+            Some('\u{1b}') => {
+                skip_sequence(&mut chars);
+                Some(before)
+            }
+            Some('\u{9b}') => {
+                skip_control_sequence(&mut chars);
+                Some(before)
+            }
+            Some('\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => {
+                skip_string(&mut chars);
+                Some(before)
+            }
+            Some('\r') => Some(before),
+            _ => None,
+        };
+    }
+    last.map_or(text.len(), |last| {
+        text.len() - last.map(char::len_utf8).sum::<usize>()
+    })
+}
+
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
 fn skip_sequence(chars: &mut Chars<'_>) {
@@ -165,7 +193,30 @@ mod tests {
         assert_eq!(safe_line("abcdef", 4), "abcd… (2 more characters)");
     }
 
+    #[test]
+    fn what_may_go_on_is_not_complete() {
+        for (text, complete) in [
+            ("plain ü", 8),
+            ("a\u{1b}[3", 1),
+            ("a\u{1b}[31mb", 7),
+            ("a\u{1b}]52;c;AA", 1),
+            ("a\u{1b}]52;c;AA\nb", 12),
+            ("a\r", 1),
+            ("a\r\n", 3),
+        ] {
+            assert_eq!(super::complete(text), complete, "{text:?}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn text_that_comes_in_two_parts_is_made_safe_as_one(text in "[a\u{1b}\u{9b}\u{7}\\[\\]m;\n\r]{0,20}", cut in 0usize..20) {
+            let cut = text.floor_char_boundary(cut);
+            let complete = super::complete(&text[..cut]);
+            let (first, second) = text.split_at(complete);
+            prop_assert_eq!(format!("{}{}", safe(first), safe(second)), safe(&text));
+        }
+
         #[test]
         fn nothing_that_a_terminal_acts_on_is_left(text in "[\u{0}-\u{ff}\u{200b}-\u{2070}a-z\\[\\]]{0,60}") {
             let out = safe(&text);

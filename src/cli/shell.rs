@@ -74,6 +74,15 @@ impl Style {
         self.wrap("36", text)
     }
 
+    /// `text` as a colour sequence of these codes has it; plain without codes.
+    pub fn look(self, codes: &str, text: &str) -> String {
+        if codes.is_empty() {
+            text.to_owned()
+        } else {
+            self.wrap(codes, text)
+        }
+    }
+
     fn wrap(self, code: &str, text: &str) -> String {
         if self.color {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")

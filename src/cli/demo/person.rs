@@ -48,7 +48,7 @@ impl Person {
         let prompt = PromptLine::default();
         Self {
             style,
-            renderer: Renderer::new(style, false),
+            renderer: Renderer::new(style, false).on_screen(),
             lines: (!scripted).then(|| Pull::start(inlet.clone(), prompt.open())),
             prompt,
             inlet,

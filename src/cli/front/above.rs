@@ -1,4 +1,7 @@
-//! Lines that wait to be printed above what is being typed.
+//! Lines that wait to be printed above what is being typed, and the rows there that still change.
+//!
+//! Those rows are part of the prompt. They change with the lines before them in one step, so that no word is seen twice or
+//! not at all.
 //!
 //! Whoever hands them over never waits for the editor. It is told to give the terminal up for a moment, unless it shows a
 //! list that would be lost by that: they wait for its end then.
@@ -13,30 +16,39 @@ use super::prompt::SharedPrompt;
 /// The waiting lines. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Above {
-    lines: Arc<Mutex<VecDeque<String>>>,
+    waiting: Arc<Mutex<Waiting>>,
     prompt: SharedPrompt,
     menu: Openness,
     give_way: Arc<AtomicBool>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    lines: VecDeque<String>,
+    /// What comes after them and still changes.
+    open: Vec<String>,
 }
 
 impl Above {
     /// None yet. `give_way` makes the editor come back from a line being typed; not while the menu is open.
     pub fn new(prompt: SharedPrompt, menu: Openness, give_way: Arc<AtomicBool>) -> Self {
         Self {
-            lines: Arc::default(),
+            waiting: Arc::default(),
             prompt,
             menu,
             give_way,
         }
     }
 
-    /// Adds lines.
-    pub fn add(&self, lines: Vec<String>) {
-        if !lines.is_empty() {
-            self.lines().extend(lines);
-            if !self.must_wait() {
-                self.give_way.store(true, Ordering::Release);
-            }
+    /// Adds lines; after them come the rows `open` from now on.
+    pub fn add(&self, lines: Vec<String>, open: Vec<String>) {
+        let mut waiting = self.waiting();
+        waiting.lines.extend(lines);
+        waiting.open = open;
+        if waiting.lines.is_empty() {
+            self.prompt.set_open(waiting.open.clone());
+        } else if !self.must_wait() {
+            self.give_way.store(true, Ordering::Release);
         }
     }
 
@@ -47,15 +59,17 @@ impl Above {
 
     /// All of them, in their order.
     pub fn take(&self) -> VecDeque<String> {
-        std::mem::take(&mut *self.lines())
+        let mut waiting = self.waiting();
+        self.prompt.set_open(waiting.open.clone());
+        std::mem::take(&mut waiting.lines)
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.lines().is_empty()
+        self.waiting().lines.is_empty()
     }
 
-    fn lines(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

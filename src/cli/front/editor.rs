@@ -28,6 +28,8 @@ use crate::policy::Mode;
 
 /// How long the editor may take to give the terminal back; one whose terminal is gone may never come back.
 const FINISH: Duration = Duration::from_secs(1);
+/// Most rows of streamed text that are seen while they still change.
+const OPEN: usize = 4;
 /// How often the editor looks whether it is to give way while nothing is typed.
 const LOOK: Duration = Duration::from_millis(40);
 
@@ -176,10 +178,16 @@ impl Typing {
 impl Ui for Editor {
     fn show(&mut self, item: Shown) {
         let ticks = self.prompt.note(&item);
-        self.above.add(self.renderer.lines(&item));
+        let lines = self.renderer.lines(&item);
+        self.above.add(lines, self.renderer.open(OPEN));
         if matches!(
             item,
-            Shown::Working(_) | Shown::Used(_) | Shown::Teammate(_) | Shown::Retrying { .. }
+            Shown::Delta(_)
+                | Shown::Text(_)
+                | Shown::Working(_)
+                | Shown::Used(_)
+                | Shown::Teammate(_)
+                | Shown::Retrying { .. }
         ) {
             self.ticks.send(ticks).ok();
             (self.repaint)();

@@ -4,6 +4,7 @@ pub mod above;
 pub mod complete;
 pub mod editor;
 pub mod events;
+pub mod flow;
 pub mod headless;
 pub mod keyboard;
 pub mod keys;

@@ -23,8 +23,8 @@ pub struct Front {
 /// Opens the front end of `kind`; from now on lines go to `inlet`.
 pub fn open(kind: FrontKind, place: &Place, verbose: bool, inlet: Inlet) -> Front {
     let style = match kind {
-        FrontKind::Headless(_) => Style::default(),
-        FrontKind::Editor | FrontKind::PlainTerminal | FrontKind::Piped => place.style,
+        FrontKind::Headless(_) | FrontKind::PlainTerminal => Style::default(),
+        FrontKind::Editor | FrontKind::Piped => place.style,
     };
     let renderer = Renderer::new(style, verbose);
     let (ui, typing): (Box<dyn Ui>, _) = match kind {
@@ -32,7 +32,7 @@ pub fn open(kind: FrontKind, place: &Place, verbose: bool, inlet: Inlet) -> Fron
         FrontKind::Piped => (Box::new(Piped::pulling(renderer, inlet)), None),
         FrontKind::PlainTerminal => (Box::new(Piped::typed(renderer, inlet)), None),
         FrontKind::Editor => {
-            let (editor, typing) = editor::start(renderer, place, inlet);
+            let (editor, typing) = editor::start(renderer.on_screen(), place, inlet);
             (Box::new(editor), Some(typing))
         }
     };

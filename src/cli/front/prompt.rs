@@ -38,6 +38,8 @@ pub struct SharedPrompt {
 
 #[derive(Debug, Default)]
 struct Texts {
+    /// Rows of streamed text that still change.
+    open: Vec<String>,
     message: String,
     question: Option<String>,
     status: Status,
@@ -67,6 +69,11 @@ impl SharedPrompt {
         self.texts().message = text.into();
     }
 
+    /// The rows above the status row; the editor shows them with its next repaint.
+    pub fn set_open(&self, rows: Vec<String>) {
+        self.texts().open = rows;
+    }
+
     /// What stands before an answer, for as long as the line is one. Only the editor's own thread may say so: a question's
     /// prompt that is seen must be the one that the line is taken for.
     pub fn set_question(&self, text: Option<String>) {
@@ -88,10 +95,10 @@ impl SharedPrompt {
         let line = texts.question.as_ref().unwrap_or(&texts.message);
         let (width, _) = crossterm::terminal::size().unwrap_or((80, 24));
         let now = clock::instant();
-        match texts.status.row(texts.style, now, usize::from(width)) {
-            Some(row) => format!("{row}\n{line}"),
-            None => line.clone(),
-        }
+        let mut rows = texts.open.clone();
+        rows.extend(texts.status.row(texts.style, now, usize::from(width)));
+        rows.push(line.clone());
+        rows.join("\n")
     }
 
     fn texts(&self) -> MutexGuard<'_, Texts> {

@@ -27,6 +27,7 @@ mod screen;
 mod scripts_docs;
 mod settings;
 mod shapes;
+mod streaming;
 mod team_verbs;
 mod terminal;
 mod watch;

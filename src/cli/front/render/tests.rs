@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::*;
+use super::Renderer;
+use crate::cli::shell::Style;
+use crate::conversation::ToolCall;
+use crate::ids::AgentName;
+use crate::lead::{Shown, TeammateNews};
+use crate::mailbox::Message;
 
 fn renderer() -> Renderer {
     Renderer::new(Style::default(), false)
@@ -23,6 +28,35 @@ fn streamed_text_comes_line_by_line_and_only_once() {
         ["thr"]
     );
     assert_eq!(renderer.lines(&Shown::Text("whole".into())), ["whole"]);
+}
+
+/// In a window a word is seen as soon as it has come, and stays in one piece.
+#[test]
+fn in_a_window_rows_end_between_words() {
+    let mut renderer = renderer().in_rows(|| Some(12));
+    assert!(
+        renderer
+            .lines(&Shown::Delta("some words".into()))
+            .is_empty()
+    );
+    assert_eq!(renderer.open(3), ["some words"]);
+    assert_eq!(
+        renderer.lines(&Shown::Delta(" that come".into())),
+        ["some words"]
+    );
+    assert_eq!(renderer.lines(&Shown::Text("all".into())), ["that come"]);
+    assert!(renderer.open(3).is_empty());
+    assert_eq!(
+        renderer.lines(&Shown::Notice("told to everybody here".into())),
+        ["told to", "everybody", "here"]
+    );
+    let message = serde_json::from_value(json!({
+        "id": "msg_1", "from": "alice", "to": "lead", "type": "result", "content": "- one two three", "timestamp": 1,
+    }));
+    assert_eq!(
+        renderer.lines(&Shown::Mail(message.unwrap())),
+        ["alice → lead", "result", "  - one two", "    three"]
+    );
 }
 
 #[test]
@@ -78,14 +112,6 @@ fn nothing_said_by_others_reaches_the_terminal_raw() {
             assert!(!line.contains("AAAA"), "{line:?}");
         }
     }
-}
-
-#[test]
-fn long_answers_are_cut_with_a_count() {
-    let text = "line\n".repeat(40);
-    let lines = indented(&text);
-    assert_eq!(lines.len(), MAX_LINES + 1);
-    assert_eq!(lines.last().unwrap(), "  … (10 more lines)");
 }
 
 #[test]
