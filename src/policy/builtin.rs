@@ -56,7 +56,7 @@ pub const PATH_RULES: [(Effect, &str); 8] = [
 ];
 
 /// All rules about commands, deny before ask.
-pub const COMMAND_RULES: [Builtin; 17] = [
+pub const COMMAND_RULES: [Builtin; 18] = [
     deny(
         "sudo, doas, su, runuser, sg, pkexec, run0",
         "it takes another user's rights",
@@ -99,6 +99,15 @@ pub const COMMAND_RULES: [Builtin; 17] = [
             && unit.args().len() > 1
             && unit.args().last().and_then(Word::known) == Some("-1")
     }),
+    deny(
+        "vim, vi, view, nvim without an option",
+        "it waits for keys at a terminal, and there is none; use edit_file, or options with which it ends by itself",
+        |unit| {
+            let mut args = unit.args().iter().map(Word::beginning);
+            is(unit, &["vim", "vi", "view", "vimdiff", "nvim"])
+                && !args.any(|arg| arg.starts_with(['-', '+']))
+        },
+    ),
     deny("fork bombs", "it starts itself without end", |_| false),
     ask("rm, unlink, shred", "it removes files", |unit| {
         is(unit, &["rm", "unlink", "shred"])
