@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use clap::Parser;
 use clap::error::ErrorKind;
 
@@ -137,7 +138,8 @@ fn keys_from_stdin() -> Result<Credentials, Failure> {
     std::io::stdin()
         .lock()
         .take(MAX_KEYS)
-        .read_to_string(&mut text)?;
+        .read_to_string(&mut text)
+        .context("the credentials on standard input cannot be read")?;
     // serde's own message could quote what it read.
     serde_json::from_str(&text).map_err(|_| {
         Failure::usage(

@@ -190,6 +190,22 @@ fn two_plans_turned_down_end_the_demo_plainly() {
 }
 
 #[test]
+fn a_demo_without_its_tools_says_what_it_needs() {
+    let bed = Bed::new();
+    std::fs::create_dir(bed.outside("nothing")).unwrap();
+    let nothing = bed.outside("nothing").display().to_string();
+    let bed = bed.with_env("PATH", nothing);
+    let done = bed.lead(&["demo", "--yes"]).expect_code(1);
+    let told = "error: cannot run sh; ";
+    assert!(done.stderr.starts_with(told), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("the demo needs it and git"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
 fn the_demo_is_made_where_the_person_says() {
     let bed = Bed::new();
     let done = bed.lead_fed(&["demo", "--root", "."], "n\n").expect_code(0);

@@ -62,7 +62,8 @@ impl Project {
                 "cannot make a directory for the demo; {error}; name a directory that you may write with --root DIR"
             ))
         })?;
-        let dir = made.keep().canonicalize()?;
+        let dir = made.keep();
+        let dir = dir.canonicalize().unwrap_or(dir);
         let root = dir.join("tally");
         for (name, text) in FILES {
             let path = root.join(name);
@@ -82,7 +83,8 @@ impl Project {
         let setup = project.sh(SETUP)?;
         if !succeeded(&setup) {
             return Err(Failure::failed(format!(
-                "cannot make a git repository in {}; {}; the demo needs sh and git",
+                "cannot make a git repository in {}; {}; the demo needs sh, git and the usual small tools in PATH: install \
+                 what is missing",
                 project.root.display(),
                 output(&setup).trim()
             )));
@@ -101,14 +103,19 @@ impl Project {
     }
 
     /// Runs `text` with `sh -c` in the repository.
-    pub(super) fn sh(&self, text: &str) -> std::io::Result<Captured> {
+    pub(super) fn sh(&self, text: &str) -> Result<Captured, Failure> {
         let mut command = Command::new("sh");
         command
             .args(["-c", text])
             .current_dir(&self.root)
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)));
-        capture::run(&mut command, &[], MAX_OUTPUT, LONGEST)
+        let ran = capture::run(&mut command, &[], MAX_OUTPUT, LONGEST);
+        ran.map_err(|error| {
+            Failure::failed(format!(
+                "cannot run sh; {error}; the demo needs it and git: see that PATH names where they are"
+            ))
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use crate::cli::args::Cli;
 use crate::cli::exit::{Failure, Kind, Outcome};
-use crate::cli::shell;
+use crate::cli::{meant, shell};
 
 /// Prints the completions for `shell`.
 pub fn completions(shell: Shell) -> Outcome {
@@ -35,11 +35,11 @@ pub fn page(words: &[String]) -> Outcome {
 fn find<'a>(lead: &'a Command, words: &[String]) -> Result<&'a Command, Failure> {
     words.iter().try_fold(lead, |command, word| {
         command.find_subcommand(word).ok_or_else(|| {
-            let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+            let name = command.get_bin_name().unwrap_or("lead");
+            let near = meant::by(name, word);
+            let near = near.map_or_else(String::new, |call| format!("did you mean {call}? "));
             Failure::usage(format!(
-                "no manual page for {word:?}; {} has the verbs {}; leave it out or name one",
-                command.get_bin_name().unwrap_or("lead"),
-                known.join(", ")
+                "no manual page for {word:?}; {name} has no such verb; {near}`{name} --help` shows what there is"
             ))
         })
     })

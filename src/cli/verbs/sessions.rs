@@ -12,6 +12,7 @@ use crate::cli::table::Table;
 use crate::clock::Timestamp;
 use crate::conversation::opening::{Opening, opening};
 use crate::ids::SessionId;
+use crate::store::StoreError;
 use crate::team::{Session, lead_presence};
 
 /// One conversation of the lead.
@@ -47,16 +48,18 @@ pub fn run(place: &Place, as_json: bool) -> Outcome {
 }
 
 fn all(place: &Place) -> Result<Vec<Kept>, Failure> {
-    let entries = match std::fs::read_dir(place.workspace.transcripts_dir()) {
+    let dir = place.workspace.transcripts_dir();
+    let unread = StoreError::of("read", &dir);
+    let entries = match std::fs::read_dir(&dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(unread(error).into()),
     };
     let current = Session::load(&place.workspace).map(|session| session.id);
     let lives = lead_presence::living_lead(&place.workspace).is_some();
     let mut kept = Vec::new();
     for entry in entries {
-        let path = entry?.path();
+        let path = entry.map_err(StoreError::of("read", &dir))?.path();
         let (Some(id), Some(opening)) = (id_of(&path), opening(&path)?) else {
             continue;
         };

@@ -71,6 +71,9 @@ fn each_verb_has_a_manual_page() {
     }
     let page = bed.lead(&["man", "task", "add"]).expect_code(0).stdout;
     assert!(page.replace('\\', "").contains("--blocked-by"), "{page}");
-    bed.lead(&["man", "tusk"])
-        .expect_usage_error("no manual page for \"tusk\"");
+    bed.lead(&["man", "tusk"]).expect_usage_error(
+        "no manual page for \"tusk\"; lead has no such verb; did you mean `lead task`?",
+    );
+    bed.lead(&["man", "task", "lst"])
+        .expect_usage_error("did you mean `lead task list`?");
 }

@@ -140,6 +140,33 @@ fn the_exit_code_and_the_status_say_the_same() {
     assert_eq!(done.json()["status"], "incomplete");
 }
 
+/// A mistake in the call or the settings is told on standard error: a program that reads the result finds none.
+#[test]
+fn a_mistake_has_no_result_object() {
+    let bed = Bed::new().with_env("OLLAMA_HOST", "127.0.0.1:1");
+    let broken = bed.outside("broken.json");
+    bed.put(&broken, "{");
+    let broken = format!("script:{}", broken.display());
+    for format in ["json", "stream-json"] {
+        for call in [
+            &["-p", "", "--model", "ollama:x"][..],
+            &["-p", "go", "--model", "acme:x"],
+            &["-p", "go", "--model", "anthropic:x"],
+            &["-p", "go", "--model", "script:none.json"],
+            &["-p", "go", "--model", &broken],
+            &["-p", "go"],
+        ] {
+            let call = [call, &["--output-format", format]].concat();
+            bed.lead(&call).expect_usage_error("");
+        }
+        bed.write(".team/team.json", "{");
+        let call = ["-p", "go", "--model", "ollama:x", "--output-format", format];
+        bed.lead(&call).expect_usage_error("team.json");
+        std::fs::remove_dir_all(bed.root().join(".team")).unwrap();
+    }
+    assert_eq!(bed.listing(), [""; 0]);
+}
+
 /// Calls that never answer are cut when the time is up, not waited for.
 #[test]
 fn the_limit_on_time_ends_also_calls_that_hang() {

@@ -54,6 +54,16 @@ const REQUEST: &[&str] = &[
     "feedback",
     "scope",
 ];
+const MESSAGE: &[&str] = &[
+    "id",
+    "from",
+    "to",
+    "type",
+    "content",
+    "summary",
+    "timestamp",
+    "metadata",
+];
 const USED: &[&str] = &[
     "input",
     "output",
@@ -160,17 +170,7 @@ fn the_json_of_every_verb_has_the_keys_of_the_contract() {
         assert_keys(task, &[TASK, &["ready", "blockedReason"]]);
     }
 
-    let message = [
-        "id",
-        "from",
-        "to",
-        "type",
-        "content",
-        "summary",
-        "timestamp",
-        "metadata",
-    ];
-    assert_keys(&of(&bed, &["mail", "list", "alice"])[0], &[&message]);
+    assert_keys(&of(&bed, &["mail", "list", "alice"])[0], &[MESSAGE]);
     for kind in ["plan", "permission"] {
         let records = of(&bed, &[kind, "list"]);
         assert!(!records.as_array().unwrap().is_empty(), "{kind}");
@@ -215,4 +215,55 @@ fn the_json_of_what_happened_and_of_the_doctor_has_the_keys_of_the_contract() {
     }
     let sessions = of(&bed, &["sessions"]);
     assert_eq!(sessions.as_array().unwrap().len(), 1);
+}
+
+/// A line of a mailbox or an archive with every key of a message.
+fn letter(more: &Value) -> String {
+    let mut letter = json!({"id": "msg_1f86d081884c7d65", "from": "lead", "to": "alice", "type": "message", "content": "x",
+        "summary": "s", "timestamp": 1_764_522_000_100_u64, "metadata": {}});
+    for (key, value) in more.as_object().unwrap() {
+        letter[key] = value.clone();
+    }
+    format!("{letter}\n")
+}
+
+#[test]
+fn mail_that_was_taken_in_is_listed_where_all_is_asked_for() {
+    let bed = Bed::new();
+    let at = json!({"acknowledgedAt": "2026-11-30T17:00:00.000Z"});
+    bed.write(".team/state/archive/alice.jsonl", &letter(&at));
+    let waits = json!({"id": "msg_2f86d081884c7d65", "timestamp": 1_764_522_000_200_u64});
+    bed.write(".mailboxes/alice.jsonl", &letter(&waits));
+    let all = of(&bed, &["mail", "list", "alice", "--all"]);
+    assert_eq!(all.as_array().unwrap().len(), 2, "{all:#}");
+    assert_keys(&all[0], &[MESSAGE, &["acknowledgedAt"]]);
+    assert_keys(&all[1], &[MESSAGE]);
+    let waiting = of(&bed, &["mail", "list", "alice"]);
+    assert_eq!(waiting.as_array().unwrap().len(), 1, "{waiting:#}");
+}
+
+#[test]
+fn nothing_there_has_the_same_shapes() {
+    let bed = Bed::new();
+    let status = of(&bed, &["status"]);
+    assert_eq!(status["lead"], Value::Null);
+    for key in ["teammates", "requests"] {
+        assert_eq!(status[key], json!([]), "{key}");
+    }
+    assert_eq!(status["tasks"]["pending"], 0);
+    for call in [
+        &["team", "list"][..],
+        &["task", "list"],
+        &["plan", "list"],
+        &["permission", "list"],
+        &["mail", "list", "lead"],
+        &["worktree", "list"],
+        &["log"],
+        &["sessions"],
+    ] {
+        assert_eq!(of(&bed, call), json!([]), "{call:?}");
+    }
+    let usage = of(&bed, &["usage"]);
+    assert_eq!(usage["agents"], json!({}));
+    assert_keys(&usage["total"], &[USED]);
 }

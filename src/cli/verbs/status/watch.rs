@@ -7,6 +7,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
+use anyhow::Context as _;
+
 use super::layout;
 use super::once;
 use super::overview::Overview;
@@ -39,7 +41,9 @@ pub fn run(place: &Place, as_json: bool) -> Outcome {
             last: String::new(),
         })
     } else {
-        Face::Screen(Box::new(Window::open(place, wake.clone())?))
+        let window = Window::open(place, wake.clone());
+        let window = window.context("this terminal cannot be used as a screen")?;
+        Face::Screen(Box::new(window))
     };
     let vigil = Vigil::default();
     loop {
