@@ -1,19 +1,5 @@
 //! The system calls for which no library has a safe form. Nothing else in here decides anything.
 
-use std::io;
-
-use nix::unistd::ForkResult;
-
-/// Splits this process in two.
-///
-/// For a guard only: it has a single thread, so that nobody holds a lock in the child that nobody there will give back.
-pub(super) fn fork_single_threaded() -> io::Result<ForkResult> {
-    #[expect(unsafe_code, reason = "a child that goes on in our own code")]
-    // SAFETY: what is unsound after a fork is to use what other threads held, and a guard has no other threads.
-    let forked = unsafe { nix::unistd::fork() };
-    Ok(forked?)
-}
-
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io;
@@ -21,6 +7,8 @@ mod linux {
     use std::ptr;
 
     use nix::libc;
+    use nix::sched::CloneFlags;
+    use nix::unistd::{ForkResult, Pid};
     use rustix::mount::MountAttrFlags;
 
     /// `struct mount_attr`.
@@ -31,6 +19,9 @@ mod linux {
         propagation: u64,
         user_namespace: u64,
     }
+
+    /// The exit code of a child that could not execute its program.
+    const FAILED: isize = 125;
 
     /// `KEYCTL_JOIN_SESSION_KEYRING`
     const JOIN_SESSION_KEYRING: libc::c_long = 1;
@@ -61,6 +52,47 @@ mod linux {
                 size_of::<MountAttributes>(),
             )
         };
+        check(answer)
+    }
+
+    /// Splits this process in two.
+    ///
+    /// For a guard only: it has a single thread, so that nobody holds a lock in the child that nobody there will give back.
+    pub(in crate::process) fn fork_single_threaded() -> io::Result<ForkResult> {
+        #[expect(unsafe_code, reason = "a child that goes on in our own code")]
+        // SAFETY: what is unsound after a fork is to use what other threads held, and a guard has no other threads.
+        let forked = unsafe { nix::unistd::fork() };
+        Ok(forked?)
+    }
+
+    /// Room for what a child does before it executes a program.
+    const STACK: usize = 256 * 1024;
+
+    /// Has a child do `act` in this process's own memory; comes back when the child has executed a program or `act` has
+    /// ended. What `act` leaves in memory stays, and so does whatever it held when the program was executed; descriptors,
+    /// directory, signal handlers and privileges are the child's own. Nothing is copied, so it costs much less than a fork.
+    ///
+    /// For a guard only, which has a single thread.
+    pub(in crate::process) fn lend_memory_to_child(mut act: impl FnMut()) -> io::Result<Pid> {
+        let mut stack = vec![0; STACK];
+        let act = Box::new(|| {
+            act();
+            FAILED
+        });
+        let flags = CloneFlags::CLONE_VM | CloneFlags::CLONE_VFORK;
+        #[expect(unsafe_code, reason = "a child that goes on in our own code")]
+        // SAFETY: this process stands still as long as the child uses its memory, and has no other threads; the stack is
+        // larger than what a program's start takes.
+        let child = unsafe { nix::sched::clone(act, &mut stack, flags, Some(libc::SIGCHLD)) };
+        Ok(child?)
+    }
+
+    /// Closes all descriptors from `first` on.
+    pub(in crate::process) fn close_from(first: libc::c_uint) -> io::Result<()> {
+        #[expect(unsafe_code, reason = "no library of ours has close_range")]
+        // SAFETY: takes three numbers. Whose descriptors these are is for the caller to know.
+        let answer =
+            unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0u32) };
         check(answer)
     }
 
@@ -111,4 +143,7 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{add_mount_flags, leave_session_keyring, switch_loopback_on};
+pub(super) use linux::{
+    add_mount_flags, close_from, fork_single_threaded, leave_session_keyring, lend_memory_to_child,
+    switch_loopback_on,
+};

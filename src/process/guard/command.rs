@@ -1,14 +1,14 @@
-//! The command's own process: a fork of the guard that goes inside the sandbox and executes the shell there.
+//! The command's own process: a child of the guard that goes inside the sandbox and executes the shell there.
 
 use std::ffi::OsStr;
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use nix::unistd::ForkResult;
-
-use crate::process::{harden, raw};
+use crate::process::harden;
+#[cfg(target_os = "linux")]
+use crate::process::raw;
 
 /// Where the command runs.
 #[cfg(target_os = "linux")]
@@ -18,47 +18,38 @@ pub(super) type Inside<'a> = Option<crate::process::sandbox::linux::Built>;
 pub(super) type Inside<'a> = Option<&'a crate::process::sandbox::Sandbox>;
 
 /// Starts `text` in `shell` as the leader of a process group, with the person's umask and no signal ignored; its pid.
-pub(super) fn start(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<u32> {
-    let (failure, fail) = io::pipe()?;
-    match raw::fork_single_threaded()? {
-        ForkResult::Parent { child } => {
-            drop(fail);
-            started(failure)?;
-            Ok(child.as_raw().unsigned_abs())
-        }
-        ForkResult::Child => {
-            drop(failure);
-            become_command(shell, text, inside, fail)
-        }
+#[cfg(target_os = "linux")]
+pub(super) fn start(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<u32> {
+    let mut failed = None;
+    let child = raw::lend_memory_to_child(|| {
+        failed = Some(match prepare(shell, text, inside) {
+            Ok(mut command) => cannot_start(shell, &command.exec()),
+            Err(error) => error,
+        });
+    })?;
+    match failed {
+        None => Ok(child.as_raw().unsigned_abs()),
+        Some(error) => Err(error),
     }
 }
 
-/// The pipe closes by itself when the shell is executed.
-fn started(mut failure: PipeReader) -> io::Result<()> {
-    let mut why = String::new();
-    failure.read_to_string(&mut why)?;
-    if why.is_empty() {
-        Ok(())
-    } else {
-        Err(io::Error::other(why))
-    }
+/// Starts `text` in `shell` as the leader of a process group, with the person's umask and no signal ignored; its pid.
+#[cfg(not(target_os = "linux"))]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the guard is the only waiter of its process, and waits for whatever ends"
+)]
+pub(super) fn start(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<u32> {
+    let child = prepare(shell, text, inside)?.spawn();
+    Ok(child.map_err(|error| cannot_start(shell, &error))?.id())
 }
 
-#[expect(clippy::exit, reason = "there is nobody to return to")]
-fn become_command(shell: &OsStr, text: &OsStr, inside: Inside<'_>, mut fail: PipeWriter) -> ! {
-    let why = match execute(shell, text, inside) {
-        Ok(never) => match never {},
-        Err(error) => error,
-    };
-    fail.write_all(why.to_string().as_bytes()).ok();
-    std::process::exit(125)
+fn cannot_start(shell: &OsStr, error: &io::Error) -> io::Error {
+    io::Error::other(format!("cannot start {}: {error}", shell.display()))
 }
 
-fn execute(
-    shell: &OsStr,
-    text: &OsStr,
-    inside: Inside<'_>,
-) -> io::Result<std::convert::Infallible> {
+/// What is to be executed. On Linux this process is inside already, so it must be the command's own.
+fn prepare(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Command> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     let mut command = program(shell, text, inside)?;
     command
@@ -66,15 +57,12 @@ fn execute(
         .stdout(output.try_clone()?)
         .stderr(output)
         .process_group(0);
-    let error = harden::as_if_by_the_person(&mut command).exec();
-    Err(io::Error::other(format!(
-        "cannot start {}: {error}",
-        shell.display()
-    )))
+    harden::as_if_by_the_person(&mut command);
+    Ok(command)
 }
 
 #[cfg(target_os = "linux")]
-fn program(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<Command> {
+fn program(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Command> {
     if let Some(sandbox) = inside {
         sandbox
             .enter()
@@ -86,7 +74,7 @@ fn program(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<Comman
 }
 
 #[cfg(target_os = "macos")]
-fn program(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<Command> {
+fn program(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Command> {
     use crate::process::sandbox::seatbelt;
 
     let mut command = match inside {
@@ -105,7 +93,7 @@ fn program(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<Comman
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn program(shell: &OsStr, text: &OsStr, inside: Inside<'_>) -> io::Result<Command> {
+fn program(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Command> {
     if inside.is_some() {
         return Err(io::Error::other("there is no sandbox on this system"));
     }

@@ -98,7 +98,8 @@ impl<'a> Order<'a> {
 
     fn watch(&self, inside: Inside<'_>, watch: Watch) -> io::Result<i32> {
         harden::set_umask(self.mask);
-        let command = command::start(self.shell, self.text, inside)?;
+        let command = command::start(self.shell, self.text, &inside)?;
+        drop(inside);
         Ok(tell(&watch.until_the_end_of(command)))
     }
 }
@@ -106,6 +107,11 @@ impl<'a> Order<'a> {
 /// Closes every descriptor but the three pipes: whoever started the agent may have left some open (a lock, a job server),
 /// and what a command starts must not keep them. Nothing of this process has opened any yet.
 fn close_inherited() {
+    #[cfg(target_os = "linux")]
+    if crate::process::raw::close_from(3).is_ok() {
+        return;
+    }
+    // Systems without that call say which there are.
     let Ok(open) = std::fs::read_dir("/dev/fd") else {
         return;
     };

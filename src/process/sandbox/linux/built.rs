@@ -86,10 +86,11 @@ impl Built {
     }
 
     /// Takes this process inside, for good: what it executes next is held.
-    pub(in crate::process) fn enter(self) -> io::Result<()> {
+    pub(in crate::process) fn enter(&self) -> io::Result<()> {
         rustix::process::fchdir(&self.dir)?;
         privileges::give_up()?;
-        if let Some(rules) = self.rules {
+        if let Some(rules) = &self.rules {
+            let rules = rules.try_clone()?;
             rules.restrict_self().map_err(io::Error::other)?;
         }
         Ok(())
