@@ -17,4 +17,5 @@ mod starting;
 mod storm;
 mod stuck;
 mod supervising;
+mod team_limits;
 mod unresponsive;

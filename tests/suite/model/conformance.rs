@@ -26,6 +26,7 @@ for_each_provider!(
     a_call_that_was_cut_must_not_run,
     refusals_leave_nothing_behind,
     a_cancel_is_heard_at_once,
+    a_cancel_is_heard_while_it_connects,
     retries_keep_the_servers_pause,
     connections_are_kept,
     nobody_there_is_a_broken_connection,
@@ -359,6 +360,26 @@ fn a_cancel_is_heard_at_once(provider: Provider) {
     let outcome = ask_with(&mut *model, &[user("go")], &cancelled, &mut |_| {});
     assert_eq!(outcome, Err(ModelError::Cancelled));
     assert_eq!(server.asks().len(), 3);
+}
+
+/// To a server that is silent where TLS should begin.
+fn a_cancel_is_heard_while_it_connects(provider: Provider) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("https://{}", listener.local_addr().unwrap());
+    let mut model = provider.open_at(&base);
+    let cancel = Arc::new(Cancel::new());
+    std::thread::scope(|scope| {
+        let cancelling = Arc::clone(&cancel);
+        scope.spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.read_exact(&mut [0; 5]).unwrap();
+            cancelling.cancel();
+            // It hangs up.
+            while stream.read(&mut [0; 512]).is_ok_and(|length| length > 0) {}
+        });
+        let outcome = ask_with(&mut *model, &[user("go")], &cancel, &mut |_| {});
+        assert_eq!(outcome, Err(ModelError::Cancelled));
+    });
 }
 
 fn retries_keep_the_servers_pause(provider: Provider) {

@@ -36,6 +36,8 @@ enum Fault {
     Stall(usize),
     /// The stream comes in pieces of so many bytes.
     Pieces(usize),
+    /// Nothing comes for a while after so many bytes of the stream.
+    Falter(usize),
     /// The connection is closed after the whole stream.
     HangUp,
 }
@@ -140,6 +142,12 @@ impl Answer {
         self
     }
 
+    /// Nothing comes for a while after so many bytes of the stream.
+    pub(crate) fn faltering_at(mut self, bytes: usize) -> Self {
+        self.fault = Fault::Falter(bytes);
+        self
+    }
+
     /// The stream comes in pieces of so many bytes, whatever characters they cut.
     pub(crate) fn in_pieces(mut self, bytes: usize) -> Self {
         self.fault = Fault::Pieces(bytes.max(1));
@@ -215,6 +223,14 @@ impl Answer {
                 connection.begin_stream();
                 connection.piece_if_any(until(bytes));
                 return false;
+            }
+            Fault::Falter(bytes) => {
+                let (first, rest) = stream.split_at(bytes.min(stream.len()));
+                connection.begin_stream();
+                connection.piece_if_any(first);
+                std::thread::sleep(Duration::from_millis(60));
+                connection.piece_if_any(rest);
+                connection.piece(&[]);
             }
             Fault::HangUp => {
                 connection.stream(&stream);
