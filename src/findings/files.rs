@@ -35,6 +35,8 @@ pub enum What {
     Session,
     /// `script.json`
     ScriptNames,
+    /// `leases/held.json`
+    Leases,
     /// One JSON object a line.
     Lines(LineFile),
     /// `.tasks/.index`
@@ -72,6 +74,7 @@ impl What {
             Self::Member(_) => "members",
             Self::Request(_) => "requests",
             Self::Session | Self::ScriptNames => "session",
+            Self::Leases => "leases",
             Self::Lines(LineFile::Journal) => "journal",
             Self::Lines(LineFile::Mailbox(_)) => "mailboxes",
             Self::Lines(LineFile::Transcript(_)) => "transcripts",
@@ -97,13 +100,14 @@ impl What {
 pub fn all(workspace: &Workspace) -> Result<Vec<Kept>, StoreError> {
     type Naming = fn(&str) -> Option<What>;
     let state = workspace.state_dir();
-    let places: [(PathBuf, Naming); 9] = [
+    let places: [(PathBuf, Naming); 10] = [
         (workspace.tasks_dir(), in_tasks),
         (workspace.mailboxes_dir(), in_mailboxes),
         (state.clone(), in_state),
         (workspace.members_dir(), in_members),
         (workspace.requests_dir(), in_requests),
         (workspace.transcripts_dir(), in_transcripts),
+        (workspace.leases_dir(), in_leases),
         (workspace.archive_dir(), in_archive),
         (workspace.logs_dir(), in_logs),
         (workspace.quarantine_dir(), leftover),
@@ -212,6 +216,14 @@ fn in_requests(name: &str) -> Option<What> {
     match name.strip_suffix(".json") {
         Some(stem) => RequestId::parse(stem).ok().map(What::Request),
         None => leftover(name),
+    }
+}
+
+fn in_leases(name: &str) -> Option<What> {
+    match name {
+        ".lock" => Some(What::Lock),
+        "held.json" => Some(What::Leases),
+        _ => leftover(name),
     }
 }
 

@@ -9,6 +9,7 @@ use super::files::{Kept, LineFile, What};
 use crate::board::{self, BoardError};
 use crate::clock;
 use crate::conversation::Record;
+use crate::lease::Leases;
 use crate::mailbox;
 use crate::model::script;
 use crate::request::Refusal;
@@ -75,6 +76,7 @@ pub fn judge(books: Books<'_>, kept: &Kept, depth: Depth) -> Result<Option<Fault
         },
         What::Session => team::Session::fault(books.workspace),
         What::ScriptNames => script::names_fault(books.workspace),
+        What::Leases => Leases::new(books.workspace.clone()).read()?.err(),
         What::Index => books.board.index_fault().map(str::to_owned),
         What::Lines(kind) if depth == Depth::Lines => {
             let bad = bad_lines(&kept.path, kind)?;

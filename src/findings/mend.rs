@@ -9,9 +9,11 @@ use anyhow::{Context, bail};
 use super::Books;
 use super::files::{self, LineFile, What};
 use super::judge::BadLine;
+use super::leases;
 use super::survey::{Act, Seen, shown};
 use crate::board::Released;
 use crate::ids::{AgentName, RequestId};
+use crate::lease::Leases;
 use crate::mailbox;
 use crate::request::{Decision, RequestKind, RequestStatus};
 use crate::store::lock::{FileLock, LOCK_WAIT};
@@ -45,6 +47,10 @@ pub fn mend(books: Books<'_>, by: &AgentName, act: &Act) -> anyhow::Result<Strin
             board.release(id, holder, Released::Failed, None)?;
             Ok("pending again".to_owned())
         }
+        Act::EndLeases(agent) => {
+            leases::end(books, agent)?;
+            Ok("noted as free".to_owned())
+        }
         Act::Undo(name) => undo(books, by, name),
         Act::Close(id, kind, status) => close(books, by, id, *kind, *status),
     }
@@ -71,6 +77,9 @@ fn under_lock<R>(
         }
         _ if dir == Some(&workspace.members_dir()) => Ok(books.roster.locked(act)?),
         _ if dir == Some(&workspace.requests_dir()) => Ok(books.requests.locked(act)?),
+        _ if dir == Some(&workspace.leases_dir()) => {
+            Ok(Leases::new(workspace.clone()).locked(act)?)
+        }
         What::Lines(LineFile::Mailbox(owner)) if read::other_than_plain(path)?.is_none() => {
             let transcripts = transcripts_of(workspace, owner)?;
             let transcripts: Vec<&Path> = transcripts.iter().map(PathBuf::as_path).collect();

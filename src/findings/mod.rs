@@ -9,6 +9,7 @@ pub mod eye;
 pub mod files;
 pub mod ground;
 pub mod judge;
+mod leases;
 pub mod mend;
 pub mod survey;
 pub mod trees;

@@ -8,6 +8,7 @@ use super::Books;
 use super::files::{self, Kept, LineFile, What};
 use super::ground::{Fate, Ground, Left, ReadFailed};
 use super::judge::{BadLine, Depth, Fault, judge};
+use super::leases;
 use super::trees;
 use crate::board::{self, Entry};
 use crate::ids::{AgentName, RequestId, TaskId};
@@ -56,6 +57,8 @@ pub enum Act {
     CatchUp,
     /// Gives a task back whose owner (`None`: nobody) is gone.
     Release(TaskId, Option<AgentName>, u64),
+    /// Ends the leases of an agent that is gone.
+    EndLeases(AgentName),
     /// Takes back a start that a crash cut short.
     Undo(AgentName),
     /// Closes a request that nobody waits for any more.
@@ -109,6 +112,7 @@ pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
     survey.look("owners", open, owners(&ground));
     survey.look("open", open, open_tasks(&ground));
     survey.look("dependencies", open, dependencies(books, &ground));
+    survey.look("leases", 1, leases::of_the_dead(books, &ground));
     survey.look("worktrees", open, trees::worktrees(books, &ground));
     survey.look("team", ground.members.len(), team(&ground));
     survey.look("questions", ground.requests.len(), questions(&ground));

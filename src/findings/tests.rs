@@ -15,10 +15,11 @@ use crate::board::{BoardOptions, Claimant, NewTask};
 use crate::clock::{self, Timestamp};
 use crate::conversation::{Record, Transcript, Usage};
 use crate::ids::{AgentName, RequestId, TaskId};
+use crate::lease::{Holder, Leases};
 use crate::mailbox::{Kind, Message, Post};
 use crate::request::{NewRequest, RequestKind};
 use crate::store::Durability;
-use crate::team::{Member, grants, usage};
+use crate::team::{Member, Presence, grants, usage};
 
 /// A small team at work, whose processes are all gone.
 struct Scene {
@@ -244,6 +245,41 @@ fn mail_that_was_recorded_and_not_taken_out_stays_as_it_is() {
 }
 
 #[test]
+fn leases_of_the_dead_are_found_and_ended_and_who_waits_is_owed_word() {
+    let scene = Scene::new();
+    scene.mend_all();
+    let leases = Leases::new(scene.workspace.clone());
+    let holder = |name: &str| Holder {
+        agent: agent(name),
+        task: None,
+    };
+    let now = Timestamp::now();
+    let _bob_lives = Presence::take(&scene.workspace, &agent("bob"))
+        .unwrap()
+        .unwrap();
+    leases
+        .change(|book| {
+            for (path, name) in [("/a", "alice"), ("/b", "bob"), ("/c", "alice")] {
+                book.take(path, &holder(name), now);
+            }
+            book.take("/a", &holder("bob"), now);
+        })
+        .unwrap();
+    let acts = scene.acts();
+    assert_eq!(acts, [Act::EndLeases(agent("alice"))]);
+    let told = survey(scene.books()).unwrap().findings;
+    assert!(
+        told.iter()
+            .any(|found| found.detail == "alice, who is gone, is noted as editing /a, /c")
+    );
+    scene.mend_all();
+    assert_eq!(scene.acts(), []);
+    let book = leases.read().unwrap().unwrap();
+    assert_eq!(book.leases().len(), 1);
+    assert!(book.owed().iter().any(|notice| notice.to == agent("bob")));
+}
+
+#[test]
 fn leftovers_are_swept_once_their_writer_must_be_gone() {
     let scene = Scene::new();
     scene.mend_all();
@@ -259,12 +295,14 @@ fn leftovers_are_swept_once_their_writer_must_be_gone() {
             .requests_dir()
             .join(".req_0000000a.json.Ab12.tmp"),
         state.join(".session.json.Ab12.tmp"),
+        scene.workspace.leases_dir().join(".held.json.Ab12.tmp"),
     ];
     let foreign = [
         scene.workspace.tasks_dir().join(".notes.x.y.tmp"),
         scene.workspace.tasks_dir().join("notes.tmp"),
         state.join("members/notes"),
     ];
+    crate::store::atomic::ensure_dir(&scene.workspace.leases_dir()).unwrap();
     for path in left.iter().chain(&foreign) {
         fs::write(path, "half").unwrap();
     }

@@ -54,7 +54,7 @@ impl Leases {
     /// `change` may ask who is alive, which only probes locks, and must take no lock itself.
     pub fn change<R>(&self, change: impl FnOnce(&mut Book) -> R) -> Result<R, LeaseError> {
         let path = self.path();
-        let lock = FileLock::exclusive(&self.workspace.leases_dir().join(".lock"), LOCK_WAIT)?;
+        let lock = self.lock()?;
         let mut book = match self.read()? {
             Ok(book) => book,
             Err(why) => {
@@ -72,6 +72,18 @@ impl Leases {
         }
         drop(lock);
         Ok(done)
+    }
+
+    /// Runs `act` while nobody changes the book.
+    pub fn locked<R>(&self, act: impl FnOnce() -> R) -> Result<R, LeaseError> {
+        let lock = self.lock()?;
+        let done = act();
+        drop(lock);
+        Ok(done)
+    }
+
+    fn lock(&self) -> Result<FileLock, LockError> {
+        FileLock::exclusive(&self.workspace.leases_dir().join(".lock"), LOCK_WAIT)
     }
 
     fn path(&self) -> PathBuf {

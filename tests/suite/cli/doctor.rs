@@ -113,6 +113,9 @@ fn damage(bed: &Bed) {
     private(bed, ".team/state/requests/req_00000001.json", "");
     private(bed, ".team/state/session.json", "[]");
     private(bed, ".team/state/script.json", "{\"names\": 3}");
+    private(bed, ".team/state/leases/held.json", "{\"leases\": [{}]}");
+    private(bed, ".team/state/leases/.held.json.Ab12cD.tmp", "half");
+    age(bed.root().join(".team/state/leases/.held.json.Ab12cD.tmp"));
     std::fs::set_permissions(
         bed.root().join(".team/state/grants.jsonl"),
         std::fs::Permissions::from_mode(0o644),
@@ -153,7 +156,7 @@ fn a_sound_workspace_is_told_to_be_and_left_without_a_trace() {
 }
 
 /// What [`damage`] leaves to be found: the check, and a part of what it says.
-const DAMAGE: [(&str, &str); 19] = [
+const DAMAGE: [(&str, &str); 21] = [
     ("tasks", "task_00000002.json: EOF"),
     (
         "tasks",
@@ -175,6 +178,8 @@ const DAMAGE: [(&str, &str); 19] = [
     ("requests", "req_00000001.json"),
     ("session", "session.json"),
     ("session", "script.json"),
+    ("leases", "held.json: missing field"),
+    ("leftovers", ".held.json"),
     ("modes", "grants.jsonl: others may read it (mode 644)"),
 ];
 
@@ -230,6 +235,7 @@ fn everything_damaged_is_found_then_moved_and_nothing_else_is_touched() {
         "alice.jsonl",
         "index",
         "bob.json",
+        "held.json",
     ] {
         let moved = kept
             .iter()

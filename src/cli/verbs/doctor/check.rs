@@ -97,6 +97,7 @@ fn would(act: &Act) -> String {
         Act::Narrow(_, mode) => format!("sets mode {mode:03o}"),
         Act::CatchUp => "tells the other processes what has changed".to_owned(),
         Act::Release(..) => "makes it pending again".to_owned(),
+        Act::EndLeases(_) => "notes them as free".to_owned(),
         Act::Undo(_) => "moves its record to quarantine".to_owned(),
         Act::Close(_, _, status) => format!("makes it {status}"),
     }

@@ -52,6 +52,11 @@ pub(super) fn run(books: Books<'_>) -> Result<Repaired, Failure> {
 fn takes_two_looks(act: &Act) -> bool {
     match act {
         Act::SetAside(..) | Act::SetLinesAside(..) | Act::Sweep(_) => true,
-        Act::Narrow(..) | Act::CatchUp | Act::Release(..) | Act::Undo(_) | Act::Close(..) => false,
+        Act::Narrow(..)
+        | Act::CatchUp
+        | Act::Release(..)
+        | Act::EndLeases(_)
+        | Act::Undo(_)
+        | Act::Close(..) => false,
     }
 }
