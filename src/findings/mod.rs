@@ -10,6 +10,7 @@ pub mod files;
 pub mod ground;
 pub mod judge;
 mod leases;
+pub mod leftovers;
 pub mod mend;
 pub mod survey;
 pub mod trees;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use eye::Eye;
 pub use ground::{Fate, Ground, Left};
+pub use leftovers::{end_leftovers, leftovers};
 pub use survey::{Finding, Remedy, damaged, survey};
 pub use trees::worktrees;
 

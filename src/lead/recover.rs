@@ -2,19 +2,14 @@
 //!
 //! The order makes a crash in the middle harmless: each step is found undone or done by the next start.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-
 use super::session::Session;
 use super::{Account, Lost, Shown};
 use crate::agent::joined::absent;
 use crate::board::{BoardError, Released, Task};
 use crate::clock;
-use crate::config::env::AGENT;
 use crate::findings::survey::MAX_LISTED;
 use crate::findings::{self, Fate, Ground, Left};
 use crate::ids::AgentName;
-use crate::process;
 use crate::request::{Record, RequestKind, RequestStatus};
 use crate::team::{Member, Presence};
 use crate::worktree;
@@ -38,7 +33,7 @@ impl Session {
                         .map(|found| found.detail),
                 )
                 .collect(),
-            leftovers: self.end_leftovers(),
+            leftovers: findings::end_leftovers(self.files.books()),
             ..Account::default()
         };
         self.recover_tasks(&ground, &mut account)?;
@@ -56,25 +51,6 @@ impl Session {
         self.ui.show(Shown::Recovered(account));
         self.offer_to_revive(&lost);
         Ok(())
-    }
-
-    /// Ends what an agent's command left running whose guard was killed together with all above it: where a sandbox holds
-    /// that has process namespaces, nothing does. What belongs to living teammates stays.
-    fn end_leftovers(&self) -> usize {
-        let root = self.files.workspace.root().as_os_str().as_bytes();
-        let is_ours = |value: &OsStr| {
-            let value = value.as_bytes();
-            let at = value.iter().position(|byte| *byte == b'@');
-            at.is_some_and(|at| value[at + 1..] == *root)
-        };
-        let living = || {
-            let members = self.files.roster.list().unwrap_or_default();
-            let living = members
-                .into_iter()
-                .filter(|member| self.files.roster.is_alive(&member.name));
-            living.filter_map(|member| member.pid).collect()
-        };
-        process::end_abandoned(AGENT, is_ours, living)
     }
 
     fn recover_member(

@@ -16,5 +16,5 @@ pub mod sandbox;
 pub mod signals;
 mod strays;
 
-pub use abandoned::end_abandoned;
+pub use abandoned::{abandoned, end_abandoned};
 pub use ancestors::inherited;

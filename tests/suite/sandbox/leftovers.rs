@@ -138,12 +138,20 @@ fn what_nobody_could_end_is_ended_by_the_next_start_and_nothing_else() {
     });
     assert!(of_the_run().len() >= 2, "{:?}", of_the_run());
 
+    let found = |bed: &Bed| {
+        let checks = bed.lead(&["doctor", "--json"]).expect_code(0).json();
+        let checks = checks["checks"].as_array().unwrap().clone();
+        let one = |check: &&serde_json::Value| check["name"] == "leftovers";
+        checks.iter().find(one).unwrap()["ok"] == false
+    };
+    assert!(found(&bed));
     let model = bed.script(&json!({"agents": {"lead": [{"text": "I look."}]}}));
     let done = bed.lead(&["-p", "go", "--model", &model]);
     assert!(done.stderr.contains("had left, ended: "), "{}", done.stderr);
     wait_until("nothing is left", DEADLINE, || {
         of_the_run().is_empty().then_some(())
     });
+    assert!(!found(&bed));
     for other in &kept {
         assert!(
             processes_in(&bed.root())

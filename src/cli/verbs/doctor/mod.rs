@@ -16,7 +16,7 @@ use crate::cli::place::Place;
 use crate::cli::safe::safe;
 use crate::cli::shell;
 use crate::cli::wrap::wrap;
-use crate::findings::{Books, survey};
+use crate::findings::{self, Books, survey};
 
 /// Columns of sign and name.
 const INDENT: usize = 20;
@@ -43,6 +43,7 @@ pub fn run(place: &Place, repair: bool, as_json: bool) -> Outcome {
         refused = done.refused;
     }
     checks.extend(check::of_survey(survey(books)?, repair, &refused));
+    checks.push(sandbox::leftovers(findings::leftovers(books)));
     checks.extend(surroundings::look(place));
     if as_json {
         let checks: Vec<_> = checks.iter().map(Check::json).collect();

@@ -43,6 +43,18 @@ pub(super) fn walls(place: &Place, settings: &Settings) -> Check {
     }
 }
 
+/// What commands have left running that nobody ends any more; `count` processes.
+pub(super) fn leftovers(count: usize) -> Check {
+    match count {
+        0 => Check::good("leftovers", "no command of an earlier run still runs"),
+        count => Check::bad(
+            "leftovers",
+            format!("{count} processes that commands of an earlier run had left still run"),
+            "start a lead here: it ends them",
+        ),
+    }
+}
+
 /// Files that have another name, perhaps outside: what is written to them here is written there.
 pub(super) fn hard_links(place: &Place) -> Check {
     let mut walk = WalkBuilder::new(place.workspace.root());
