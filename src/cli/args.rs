@@ -166,8 +166,9 @@ impl From<Sandboxing> for SandboxMode {
 /// Verbs: they work from another terminal while a lead runs, or with none.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// The whole machinery on a scratch repository, which is made where temporary files are, or in --root DIR: scripted model,
-    /// real processes
+    /// The whole machinery on a scratch repository: scripted model, real processes
+    ///
+    /// The repository is made where temporary files are, or in --root DIR; it stays, so that you can look at it.
     #[command(after_help = "Example:\n  lead demo --yes")]
     Demo {
         /// Let a scripted person answer the questions

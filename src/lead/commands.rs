@@ -108,7 +108,10 @@ impl Session {
 
     fn show_tasks(&mut self, id: Option<&str>) {
         let view = match id.map(TaskId::parse) {
-            Some(Err(error)) => return self.ui.show(Shown::Error(error.to_string())),
+            Some(Err(error)) => {
+                let text = format!("{error}; nothing is shown; /tasks lists ids");
+                return self.ui.show(Shown::Error(text));
+            }
             Some(Ok(id)) => self
                 .files
                 .board

@@ -281,6 +281,9 @@ impl Session {
             source = cause.source();
         }
         tracing::error!("{text}");
+        if !text.contains('`') {
+            text.push_str("; `lead doctor` says what is not in order");
+        }
         self.ui.show(Shown::Error(text));
     }
 
