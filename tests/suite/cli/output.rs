@@ -77,6 +77,19 @@ fn every_verb_says_that_its_output_cannot_be_written() {
     bed.assert_no_process_left();
 }
 
+/// Standard error is for people: a run that cannot write it does its work all the same.
+#[test]
+fn a_run_whose_progress_cannot_be_written_gives_its_result() {
+    let bed = Bed::git();
+    let model = bed.script(&serde_json::json!({"agents": {"lead": [{"text": "Done."}]}}));
+    let call = format!("-p go --model {model}");
+    let done = lead(&bed, "LEAD 2>/dev/full", &call).expect_code(0);
+    assert_eq!(done.stdout, "Done.\n");
+    let log = bed.root().join(".team/state/logs/lead.log");
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    assert!(!log.contains("panicked"), "{log}");
+}
+
 #[test]
 fn a_reader_that_has_gone_away_is_no_error() {
     let bed = lived_in();

@@ -55,11 +55,11 @@ fn every_command_of_the_readme_is_understood() {
         let mut shell = bed.command("sh");
         shell.args(["-c", &format!("PATH={bin}:$PATH; lead{call}")]);
         let done = Running::start(&mut shell).wait(crate::support::DEADLINE);
-        assert!(
-            done.code.is_some_and(|code| code != 2),
-            "{command}: {}",
-            done.stderr
-        );
+        // The model only talks: the task that an earlier one has added stays open, and no file is changed.
+        let in_vain = ["lead -p ", "lead diff"];
+        let in_vain = in_vain.iter().any(|start| command.starts_with(start));
+        let wanted = i32::from(in_vain);
+        assert_eq!(done.code, Some(wanted), "{command}: {}", done.stderr);
         run += 1;
     }
     assert!(run >= 10, "only {run} commands");
