@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Kinds of blocks, with what checks them: `readme` and `docs_commands` run `sh`, `guide` and `scripts_docs` play `text`,
 /// `docs` reads the `json` of files, `request` the diagrams, `performance` the benches.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "sh",
     "text",
     "text result",
+    "text watch",
     "json",
     "json hook",
     "json line",

@@ -67,6 +67,38 @@ fn without_ids(text: &str) -> String {
     out
 }
 
+/// A row of the watching screen without what differs from run to run.
+fn steady_row(row: &str) -> String {
+    let row = row.replace(SCRIPT, "FIRST_SESSION");
+    let row = row.split("  pid ").next().unwrap().trim_end();
+    let is_time = row
+        .get(..8)
+        .is_some_and(|time| time.matches(':').count() == 2);
+    without_ids(if is_time { &row[8..] } else { row })
+}
+
+/// The watching screen gets to what the guide shows of it, row for row.
+fn check_screen(bed: &Bed) {
+    let (_, rest) = GUIDE.split_once("```text watch\n").unwrap();
+    let shown: Vec<String> = rest
+        .split("```")
+        .next()
+        .unwrap()
+        .lines()
+        .map(steady_row)
+        .collect();
+    let mut watch = Terminal::sized(bed.lead_command(&["status", "--watch"]), 300, 60);
+    watch.wait_for_frame("alice  asks: permission", DEADLINE);
+    wait_until("the screen of the guide", DEADLINE, || {
+        let frame = watch.frame();
+        let mut rows = frame.lines().map(steady_row);
+        let found = shown.iter().all(|row| rows.any(|seen| seen == *row));
+        found.then_some(())
+    });
+    watch.send("q");
+    assert_eq!(watch.wait(DEADLINE), Some(0));
+}
+
 #[test]
 fn the_session_is_as_the_guide_shows_it() {
     let bed = Bed::git();
@@ -83,6 +115,9 @@ fn the_session_is_as_the_guide_shows_it() {
                 wait_until(prompt, DEADLINE, || {
                     terminal.plain().trim_end().ends_with(prompt).then_some(())
                 });
+                if prompt.starts_with("allow alice?") {
+                    check_screen(&bed);
+                }
                 terminal.line(answer);
             }
             None => wait_until(line, DEADLINE, || {
