@@ -31,13 +31,12 @@ impl Look {
     }
 }
 
-/// A part of the text that is shown, and which bytes of the line it stands for.
+/// A part of the text that is shown, and at which byte of the line it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span<'a> {
     pub(super) text: &'a str,
     pub(super) look: Look,
     pub(super) start: usize,
-    pub(super) end: usize,
 }
 
 /// A line's text as it is shown.
@@ -54,7 +53,6 @@ pub(super) fn plain(text: &str) -> Inline<'_> {
         text,
         look: Look::default(),
         start: 0,
-        end: text.len(),
     };
     Inline {
         spans: vec![all],
@@ -137,13 +135,16 @@ impl<'a> Reader<'a> {
             code: true,
             ..self.base
         };
+        let start = at + inner.start;
         let inner = &rest[inner];
         // One blank on both sides keeps the code's own backticks apart from the marks.
         let bare = inner
             .strip_prefix(' ')
             .and_then(|inner| inner.strip_suffix(' '));
-        let inner = bare.filter(|bare| !bare.trim().is_empty()).unwrap_or(inner);
-        self.push(inner, look, at, end);
+        match bare.filter(|bare| !bare.trim().is_empty()) {
+            Some(bare) => self.push(bare, look, start + 1),
+            None => self.push(inner, look, start),
+        }
         end
     }
 
@@ -166,13 +167,13 @@ impl<'a> Reader<'a> {
         let (words, address) = (&rest[words], &rest[address]);
         if words != address {
             for span in read(words, self.base, 0, true).spans {
-                self.push(span.text, span.look, start + span.start, start + span.end);
+                self.push(span.text, span.look, start + span.start);
             }
-            self.push(" (", quiet, address_start - 2, address_start);
+            self.push(" (", quiet, address_start - 2);
         }
-        self.push(address, quiet, address_start, end - 1);
+        self.push(address, quiet, address_start);
         if words != address {
-            self.push(")", quiet, end - 1, end);
+            self.push(")", quiet, end - 1);
         }
         end
     }
@@ -207,7 +208,7 @@ impl<'a> Reader<'a> {
                 count,
             });
         }
-        self.push(&self.text[at..end], self.base, at, end);
+        self.push(&self.text[at..end], self.base, at);
         end
     }
 
@@ -215,7 +216,7 @@ impl<'a> Reader<'a> {
     fn escape(&mut self, at: usize) -> usize {
         match self.text[at + 1..].chars().next() {
             Some('`' | '[' | ']' | '*' | '_' | '#') => {
-                self.push(&self.text[at + 1..at + 2], self.base, at, at + 2);
+                self.push(&self.text[at + 1..at + 2], self.base, at + 1);
                 at + 2
             }
             None if !self.ended => self.as_text(at, at + 1, &Found::Unsure::<()>),
@@ -231,17 +232,12 @@ impl<'a> Reader<'a> {
     }
 
     fn literal(&mut self, at: usize, end: usize) -> usize {
-        self.push(&self.text[at..end], self.base, at, end);
+        self.push(&self.text[at..end], self.base, at);
         end
     }
 
-    fn push(&mut self, text: &'a str, look: Look, start: usize, end: usize) {
-        self.spans.push(Span {
-            text,
-            look,
-            start,
-            end,
-        });
+    fn push(&mut self, text: &'a str, look: Look, start: usize) {
+        self.spans.push(Span { text, look, start });
     }
 }
 

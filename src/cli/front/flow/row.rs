@@ -61,17 +61,11 @@ pub(super) fn laid_out(
 }
 
 fn cells<'a>(span: &Span<'a>, codes: &'a str) -> impl Iterator<Item = Cell<'a>> {
-    let (start, end) = (span.start, span.end);
-    let length = span.text.len();
+    let start = span.start;
     graphemes(span.text).map(move |(at, text)| Cell {
         text: if text == "\t" { " " } else { text },
         codes,
-        // The marks around a text belong to its last character.
-        end: if at + text.len() == length {
-            end
-        } else {
-            (start + at + text.len()).min(end)
-        },
+        end: start + at + text.len(),
     })
 }
 

@@ -160,6 +160,18 @@ fn a_very_long_line_costs_no_more_than_it_must() {
     assert!(rows.iter().all(|row| bare(row).width() <= 60));
 }
 
+/// What was printed stays printed, whatever marks turn up behind it.
+#[test]
+fn no_character_comes_twice_when_a_mark_is_found_late() {
+    let text = "**`_ __#漢#]*[>]-*`  [ 漢漢漢漢";
+    for piece in 1..8 {
+        for width in 4..9 {
+            let rows: String = streamed(COLOUR, text, piece, Some(width)).concat();
+            assert_eq!(rows.matches('漢').count(), 5, "{piece} {width}: {rows:?}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn nothing_is_lost_however_it_comes(text in "[ab *_`\\[\\]漢>#\\-\n]{0,80}", piece in 1usize..9, width in 4usize..30) {
