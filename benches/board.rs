@@ -117,7 +117,7 @@ struct Bare {
 }
 
 impl Bare {
-    /// `files` files such as the board's tasks.
+    /// `files` files such as the board's tasks, as many as it has: names in a small directory are found and changed sooner.
     fn new(root: &Path, files: usize) -> Self {
         let dir = root.join("bare");
         let like = std::fs::read(root.join(".tasks/task_00000000.json")).unwrap();
@@ -168,8 +168,9 @@ fn in_turn(spot: &Row, bare: &Bare, turns: usize, mut ours: impl FnMut(usize)) {
 
 fn warm_claim(asked: &Asked, spot: &Row) {
     let (root, turns) = (spot.root(), asked.times(600, 5));
-    let board = fill(&root, asked.times(10_000, 100));
-    let bare = Bare::new(&root, turns);
+    let tasks = asked.times(10_000, 100);
+    let board = fill(&root, tasks);
+    let bare = Bare::new(&root, tasks);
     let names: Vec<AgentName> = (0..turns).map(agent).collect();
     in_turn(spot, &bare, turns, |nr| {
         claim(&board, &names[nr]).unwrap();
@@ -179,8 +180,9 @@ fn warm_claim(asked: &Asked, spot: &Row) {
 /// Opening the board is part of it.
 fn cold_claim(asked: &Asked, spot: &Row) {
     let (root, turns) = (spot.root(), asked.times(600, 5));
-    drop(fill(&root, asked.times(10_000, 100)));
-    let bare = Bare::new(&root, turns);
+    let tasks = asked.times(10_000, 100);
+    drop(fill(&root, tasks));
+    let bare = Bare::new(&root, tasks);
     let names: Vec<AgentName> = (0..turns).map(agent).collect();
     in_turn(spot, &bare, turns, |nr| {
         claim(&board(&root), &names[nr]).unwrap();
@@ -190,8 +192,9 @@ fn cold_claim(asked: &Asked, spot: &Row) {
 /// Of tasks claimed a while ago: a file that is replaced twice in one breath waits for the disk, whoever does it.
 fn completion(asked: &Asked, spot: &Row) {
     let (root, turns) = (spot.root(), asked.times(600, 5));
-    let board = fill(&root, asked.times(10_000, 100));
-    let bare = Bare::new(&root, turns);
+    let tasks = asked.times(10_000, 100);
+    let board = fill(&root, tasks);
+    let bare = Bare::new(&root, tasks);
     let claimed: Vec<(AgentName, Task)> = (0..turns)
         .map(|nr| {
             bare.change(nr);

@@ -5,11 +5,11 @@
 use std::fmt;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Wall time in Unix milliseconds; written as ISO-8601 UTC with milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
 
 impl Timestamp {
@@ -49,16 +49,28 @@ impl fmt::Display for Timestamp {
     }
 }
 
-impl TryFrom<String> for Timestamp {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("{text:?} is not an ISO-8601 time"))
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        output.collect_str(self)
     }
 }
 
-impl From<Timestamp> for String {
-    fn from(at: Timestamp) -> Self {
-        at.to_string()
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Timestamp;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Timestamp, E> {
+                Timestamp::parse(text)
+                    .ok_or_else(|| E::custom(format_args!("{text:?} is not an ISO-8601 time")))
+            }
+        }
+        input.deserialize_str(Text)
     }
 }
 

@@ -5,12 +5,16 @@
 //! | mark | the old files; clears the mark, sweeps the temporary file |
 //! | a file | the new file, untold; appends its line |
 //! | journal | everything told; clears the mark |
+//!
+//! A change into `in_progress` makes nothing ready, so that no bell is due and the journal's line is its end: the mark names
+//! that line instead of being cleared ([`super::mark`]).
 
+use super::journal::Journal;
 use super::kept::Board;
 use super::line::Note;
 use super::mark::Mark;
 use super::summary::{Key, Summary};
-use super::{BoardError, Task, file};
+use super::{BoardError, Status, Task, file};
 use crate::store::fault::{self, Point};
 use crate::store::lock::FileLock;
 use crate::store::read::read_plain;
@@ -23,6 +27,36 @@ pub(super) struct Write {
     pub(super) old: Option<(Task, Vec<u8>)>,
     /// The task as it is to be.
     pub(super) new: Task,
+}
+
+/// What a write changes.
+struct Change<'a> {
+    old: Option<&'a Task>,
+    before: Option<Summary>,
+    new: &'a Task,
+    after: Summary,
+}
+
+impl<'a> Change<'a> {
+    fn of(write: &'a Write) -> Self {
+        let old = write.old.as_ref().map(|(task, _)| task);
+        Self {
+            old,
+            before: old.map(Summary::of),
+            new: &write.new,
+            after: Summary::of(&write.new),
+        }
+    }
+
+    fn note(&self) -> Note<'_> {
+        Note::changed(self.old.zip(self.before.as_ref()), self.new, &self.after)
+    }
+}
+
+/// Whether nothing is left to be done once the journal, which goes on in the file it is in, tells of `writes`.
+fn ends_when_told(writes: &[Write], journal: &Journal) -> bool {
+    let is_begun = |write: &Write| write.new.status == Status::InProgress;
+    writes.iter().all(is_begun) && journal.has_room()
 }
 
 impl Board {
@@ -41,7 +75,9 @@ impl Board {
         let mut known = self.known();
         let keys: Vec<Key> = writes.iter().map(|write| Key::of(&write.new.id)).collect();
         known.tell_found(&keys)?;
-        known.write_mark(lock.file(), Mark::tasks(keys.clone(), by))?;
+        let last = known.journal.seq() + writes.len() as u64;
+        let until = ends_when_told(writes, &known.journal).then_some(last);
+        known.write_mark(lock.file(), Mark::tasks(keys.clone(), by, until))?;
         fault::here(Point::BoardMarked);
         for (nr, write) in writes.iter().enumerate() {
             if let Err(error) = self.write(write) {
@@ -53,32 +89,31 @@ impl Board {
             }
         }
         fault::here(Point::BoardWritten);
-        let summaries: Vec<Summary> = writes.iter().map(|write| Summary::of(&write.new)).collect();
-        let notes: Vec<Note<'_>> = writes
-            .iter()
-            .zip(&summaries)
-            .map(|(write, summary)| {
-                let old = write.old.as_ref().map(|(task, _)| task);
-                Note::changed(old, &write.new, summary)
-            })
-            .collect();
-        let told = known.journal.append(by, &notes);
+        let changes: Vec<Change<'_>> = writes.iter().map(Change::of).collect();
+        let notes: Vec<Note<'_>> = changes.iter().map(Change::note).collect();
+        let stamp = until.and_then(|_| known.look_again());
+        let told = known.journal.append(by, &notes, stamp);
         drop(notes);
-        for (key, summary) in keys.iter().zip(summaries) {
-            known.written(*key, summary);
-        }
         if let Err(error) = told {
             tracing::warn!(%error, "a change is not in the journal yet");
+            for (key, change) in keys.iter().zip(changes) {
+                known.written_untold(*key, change.before, change.after, &change.new.subject);
+            }
             return Ok(());
         }
+        for (key, change) in keys.iter().zip(changes) {
+            known.written(*key, change.after);
+        }
         fault::here(Point::BoardTold);
-        if known.is_any_ready(&keys) {
+        if until.is_none() && known.is_any_ready(&keys) {
             self.ring(known.journal.seq());
         }
         fault::here(Point::BoardRung);
-        known.save_if_due();
-        // A mark that stays costs the next holder a look.
-        known.write_clean_mark(lock.file()).ok();
+        let saved = known.save_if_due();
+        if until.is_none() || saved {
+            // A mark that stays costs the next holder a look.
+            known.write_clean_mark(lock.file()).ok();
+        }
         fault::here(Point::BoardCleared);
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! What of the board's derived files is not in order. Looks only; taking the lock mends what can be mended.
 
+use super::journal::Journal;
 use super::kept::Board;
-use super::line::Read;
+use super::line;
 use super::mark::{Dirty, Mark};
 use super::snapshot::Snapshot;
 use crate::store::lock;
@@ -9,8 +10,7 @@ use crate::store::read::open_plain;
 
 /// What is wrong with a line of the journal.
 pub fn journal_line_fault(line: &[u8]) -> Option<String> {
-    let read = serde_json::from_slice::<Read<'_>>(line);
-    read.err().map(|error| error.to_string())
+    line::read(line).err().map(|error| error.to_string())
 }
 
 impl Board {
@@ -19,9 +19,15 @@ impl Board {
         let mark = self.calm_mark()?;
         match mark.dirty {
             Dirty::Clean => None,
-            Dirty::Tasks(..) => Some("a change was cut short before the journal told of it"),
+            Dirty::Tasks { .. } if self.is_settled(&mark) => None,
+            Dirty::Tasks { .. } => Some("a change was cut short before the journal told of it"),
             Dirty::All => Some("its record does not say that all changes are told"),
         }
+    }
+
+    fn is_settled(&self, mark: &Mark) -> bool {
+        let mut journal = Journal::new(self.workspace.journal());
+        journal.go_to_end().is_ok() && mark.settled(&journal).is_some()
     }
 
     /// Why `.index` is of no use, if it is there.

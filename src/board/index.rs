@@ -21,7 +21,7 @@ pub(super) struct Index {
     /// Pending, unowned, all dependencies completed.
     ready: BTreeSet<Place>,
     /// Tasks in progress, by owner in lower case.
-    owned: HashMap<Box<str>, BTreeSet<Key>>,
+    owned: BTreeSet<(Box<str>, Key)>,
     base: Option<Base>,
     /// The snapshot, gone by now, was not whole.
     was_broken: bool,
@@ -157,18 +157,13 @@ impl Index {
     /// Tasks in progress by `owner`.
     pub(super) fn owned_by(&mut self, owner: &str) -> Vec<Key> {
         let owner = lower(owner);
-        let of_snapshot: Vec<Key> = self.base.as_ref().map_or_else(Vec::new, |base| {
-            let all = base.snapshot.owned.iter();
-            all.filter(|(name, _)| *name == owner)
-                .map(|(_, key)| *key)
-                .collect()
-        });
-        for key in of_snapshot {
+        let base = self.base.as_ref();
+        for key in base.map_or_else(Vec::new, |base| base.snapshot.owned_by(&owner)) {
             self.take(key);
         }
-        self.owned
-            .get(&owner)
-            .map_or_else(Vec::new, |keys| keys.iter().copied().collect())
+        let (first, last) = ((owner.clone(), Key(0)), (owner, Key(u32::MAX)));
+        let found = self.owned.range(first..=last);
+        found.map(|(_, key)| *key).collect()
     }
 
     /// Takes a task's new state in; `None` for a file that is gone. Answers whether anything is different.
@@ -222,10 +217,8 @@ impl Index {
             });
         let records: Vec<(Key, Lent<'_>)> = tasks.chain(missing).collect();
         let ready: Vec<Place> = self.ready.iter().copied().collect();
-        let owned = self
-            .owned
-            .iter()
-            .flat_map(|(owner, keys)| keys.iter().map(move |key| (owner.as_ref(), *key)));
+        let owned = self.owned.iter();
+        let owned = owned.map(|(owner, key)| (owner.as_ref(), *key));
         snapshot::encode(reach, self.tasks.len(), &records, &ready, owned)
     }
 
@@ -254,7 +247,10 @@ impl Index {
     }
 
     fn take_all(&mut self) {
-        let blocks = self.base.as_ref().map_or(0, |base| base.snapshot.blocks);
+        let blocks = self.base.as_mut().map_or(0, |base| {
+            base.snapshot.read_whole();
+            base.snapshot.blocks
+        });
         for block in 0..blocks {
             self.take_block(block);
         }
@@ -289,13 +285,8 @@ impl Index {
                 }
             }
         }
-        if let Some(owner) = working_owner(&known.summary)
-            && let Entry::Occupied(mut entry) = self.owned.entry(lower(owner))
-        {
-            entry.get_mut().remove(&key);
-            if entry.get().is_empty() {
-                entry.remove();
-            }
+        if let Some(owner) = working_owner(&known.summary) {
+            self.owned.remove(&(lower(owner), key));
         }
     }
 
@@ -324,7 +315,7 @@ impl Index {
             self.ready.insert(summary.place(key));
         }
         if let Some(owner) = working_owner(summary) {
-            self.owned.entry(lower(owner)).or_default().insert(key);
+            self.owned.insert((lower(owner), key));
         }
         self.tasks.insert(key, known);
     }

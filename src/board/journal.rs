@@ -7,7 +7,7 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::line::{Note, Read, Told};
+use super::line::{self, Note, Told};
 use super::snapshot::Reach;
 use crate::clock::Timestamp;
 use crate::store::jsonl::{self, Line};
@@ -29,6 +29,8 @@ pub(super) struct Journal {
     at_end: bool,
     /// The number of the last line read or written.
     seq: u64,
+    /// What that line says of the directory: see [`super::mark::Mark::stamp`].
+    stamp: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -47,6 +49,7 @@ impl Journal {
             gone: true,
             at_end: false,
             seq: 0,
+            stamp: None,
         }
     }
 
@@ -68,9 +71,11 @@ impl Journal {
             let chunk = jsonl::read_lines(&open.file, from, MAX_LINE)
                 .map_err(StoreError::of("read", &self.path))?;
             open.at = chunk.end;
-            let last = chunk.lines.iter().rev().find_map(number);
+            let last = chunk.lines.iter().rev().find_map(number_and_stamp);
             if last.is_some() || from == 0 {
-                self.seq = self.seq.max(last.unwrap_or(0));
+                let (seq, stamp) = last.unwrap_or_default();
+                self.stamp = stamp.filter(|_| seq >= self.seq);
+                self.seq = self.seq.max(seq);
                 return Ok(());
             }
             from = from.saturating_sub(4 * MAX_LINE as u64);
@@ -95,8 +100,10 @@ impl Journal {
             at: reach.offset,
             ..open
         });
+        self.gone = false;
         self.seq = reach.seq;
-        self.follow()
+        let mut told = Vec::new();
+        Ok(self.read_on(&mut told)?.then_some(told))
     }
 
     /// What a snapshot made now reaches; `None` without a journal.
@@ -114,6 +121,16 @@ impl Journal {
         self.seq
     }
 
+    /// What the last line says of the directory, if it says that.
+    pub(super) fn stamp(&self) -> Option<u64> {
+        self.stamp
+    }
+
+    /// Whether the next lines go into the file that is open.
+    pub(super) fn has_room(&self) -> bool {
+        !self.gone && self.open.as_ref().is_some_and(|open| open.at < ROTATE_AT)
+    }
+
     /// Whether there was no journal at the last look.
     pub(super) fn is_gone(&self) -> bool {
         self.gone
@@ -121,7 +138,9 @@ impl Journal {
 
     /// Numbers go on from here at least: the journal may have been deleted.
     pub(super) fn raise_seq(&mut self, to: u64) {
-        self.seq = self.seq.max(to);
+        if to > self.seq {
+            (self.seq, self.stamp) = (to, None);
+        }
     }
 
     /// Whether nothing was appended since this process last looked, as the holder of the board's lock knows from the
@@ -163,16 +182,24 @@ impl Journal {
         Ok(whole.then_some(told))
     }
 
-    /// Appends one line for each of `entries`, numbered on. Only under the board's lock, after a [`Self::follow`].
-    pub(super) fn append(&mut self, by: &str, entries: &[Note<'_>]) -> Result<(), StoreError> {
+    /// Appends one line for each of `entries`, numbered on; the last one says how the directory looks, if `stamp` does. Only
+    /// under the board's lock, after a [`Self::follow`].
+    pub(super) fn append(
+        &mut self,
+        by: &str,
+        entries: &[Note<'_>],
+        stamp: Option<u64>,
+    ) -> Result<(), StoreError> {
         self.make_room()?;
         let now = Timestamp::now();
+        let last = self.seq + entries.len() as u64;
         let lines: Vec<Vec<u8>> = entries
             .iter()
             .zip(self.seq + 1..)
             .map(|(note, seq)| {
+                let line = note.line(seq, now, by, stamp.filter(|_| seq == last));
                 // Text, numbers and lists have no way to fail.
-                serde_json::to_vec(&note.line(seq, now, by)).unwrap_or_default()
+                serde_json::to_vec(&line).unwrap_or_default()
             })
             .collect();
         let Some(open) = &mut self.open else {
@@ -180,7 +207,8 @@ impl Journal {
             return Err(StoreError::new("append to", &self.path, error));
         };
         let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
-        let begin = if self.at_end {
+        // A failed write may leave part of a line.
+        let begin = if std::mem::take(&mut self.at_end) {
             jsonl::append_lines_at(&open.file, &self.path, &lines, open.at)?;
             open.at
         } else {
@@ -188,7 +216,7 @@ impl Journal {
         };
         self.at_end = true;
         open.at = begin + lines.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
-        self.seq += lines.len() as u64;
+        (self.seq, self.stamp) = (last, stamp);
         Ok(())
     }
 
@@ -219,26 +247,28 @@ impl Journal {
             let Line::Whole { bytes, .. } = line else {
                 return Ok(false);
             };
-            let Ok(read) = serde_json::from_slice::<Read<'_>>(bytes) else {
+            let Ok(read) = line::read(bytes) else {
                 return Ok(false);
             };
             // The first line ever read has nothing before it.
-            if self.seq != 0 && read.seq != self.seq + 1 {
-                self.seq = read.seq;
+            let follows = self.seq == 0 || read.seq == self.seq + 1;
+            (self.seq, self.stamp) = (read.seq, read.stamp);
+            if !follows {
                 return Ok(false);
             }
-            self.seq = read.seq;
-            told.push(read.told());
+            told.push(read.told);
         }
         Ok(true)
     }
 
     /// The journal at its path, to be read from its beginning; `None` if there is none that can be used.
     fn reopen(&self) -> Option<Open> {
-        self.path.symlink_metadata().ok()?;
-        let file = jsonl::open_append(&self.path, Durability::Process).ok()?;
-        let open = Open::at_end(file).ok()?;
-        Some(Open { at: 0, ..open })
+        let (file, found) = jsonl::open_existing(&self.path).ok()??;
+        Some(Open {
+            file,
+            inode: found.ino(),
+            at: 0,
+        })
     }
 }
 
@@ -258,11 +288,9 @@ pub(super) fn older(path: &Path) -> PathBuf {
     path.with_file_name(".journal.1.jsonl")
 }
 
-fn number(line: &Line) -> Option<u64> {
+fn number_and_stamp(line: &Line) -> Option<(u64, Option<u64>)> {
     match line {
-        Line::Whole { bytes, .. } => serde_json::from_slice::<Read<'_>>(bytes)
-            .ok()
-            .map(|read| read.seq),
+        Line::Whole { bytes, .. } => line::read(bytes).ok().map(|read| (read.seq, read.stamp)),
         Line::TooLong { .. } => None,
     }
 }

@@ -76,14 +76,15 @@ impl Board {
     ///
     /// A file system without working locks is refused here, if there is a lock file already.
     pub fn open(workspace: &Workspace, options: BoardOptions) -> Result<Self, BoardError> {
-        match lock::is_held(&workspace.board_lock()) {
+        let lock_file = match LockFile::existing(&workspace.board_lock()) {
+            Ok(file) => file,
             Err(error @ LockError::Unsupported { .. }) => return Err(error.into()),
             // Anything else is told when somebody wants the lock; reading goes without.
-            Err(LockError::Busy { .. } | LockError::Store(_)) | Ok(_) => {}
-        }
+            Err(LockError::Busy { .. } | LockError::Store(_)) => None,
+        };
         Ok(Self {
             gate: Gate::new(),
-            lock_file: Mutex::new(None),
+            lock_file: Mutex::new(lock_file),
             known: Mutex::new(Knowledge::new(workspace.clone())),
             workspace: workspace.clone(),
             options,

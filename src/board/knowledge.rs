@@ -20,29 +20,23 @@ use super::summary::{Key, Summary};
 use super::{BoardError, Task};
 use crate::clock;
 use crate::ids::TaskId;
+use crate::store::StoreError;
 use crate::store::read::{open_dir, open_plain};
-use crate::store::{Durability, StoreError, atomic};
 use crate::workspace::Workspace;
 
 /// How long a change made by hand may go unnoticed.
 const LOOK_AT_FILES: Duration = Duration::from_secs(30);
 
-/// So many tasks are read from their files as quickly as from a snapshot.
-const FEW_TASKS: usize = 32;
-/// After so many lines, or so many tasks a line, whichever is more, a snapshot is made anew: its cost is spread over them.
-const LINES_UNSAVED: u64 = 32;
-const TASKS_PER_LINE: u64 = 128;
-
 /// The index and what feeds it.
 #[derive(Debug)]
 pub(super) struct Knowledge {
-    workspace: Workspace,
+    pub(super) workspace: Workspace,
     pid: u32,
     dir: PathBuf,
     /// The same, open, for as long as it holds the lock file that was locked last.
     open_dir: Option<File>,
     lock_path: PathBuf,
-    index: Index,
+    pub(super) index: Index,
     pub(super) journal: Journal,
     looks: HashMap<Key, Look>,
     untold: BTreeMap<Key, Untold>,
@@ -51,7 +45,9 @@ pub(super) struct Knowledge {
     /// See [`Mark::stamp`].
     stamp: Option<u64>,
     /// See [`Mark::index`].
-    saved: u64,
+    pub(super) saved: u64,
+    /// Whether this process has changed nothing yet.
+    pub(super) is_new: bool,
 }
 
 /// A change that no journal line tells of yet.
@@ -75,6 +71,7 @@ impl Knowledge {
             next_look: None,
             stamp: None,
             saved: 0,
+            is_new: true,
             workspace,
         }
     }
@@ -98,7 +95,8 @@ impl Knowledge {
     pub(super) fn refresh(&mut self) -> Result<(), StoreError> {
         if self.next_look.is_none()
             && let Some(mark) = self.read_mark()
-            && self.resume(&mark)?
+            && let stamp = scan::stamp(&self.dir)?
+            && self.resume(&mark, stamp)?
         {
             return Ok(());
         }
@@ -124,15 +122,20 @@ impl Knowledge {
         }
         self.stamp = self.look_at_dir()?;
         self.saved = mark.index;
-        let moved = mark.stamp != self.stamp;
-        let calm = !moved && mark.dirty == Dirty::Clean;
-        if cold && calm && self.resume(&mark)? {
+        if cold && self.resume(&mark, self.stamp)? {
+            self.journal.is_current(mark.told());
             return Ok(Vec::new());
         }
-        if cold || !calm || self.index.is_doubtful() || !self.journal.is_current(mark.seq) {
+        let is_current = self.journal.is_current(mark.told())
+            && mark.settled(&self.journal) == Some(self.stamp)
+            && !self.index.is_doubtful();
+        if cold || !is_current {
             self.catch_up()?;
-            self.journal.raise_seq(mark.seq);
         }
+        let settled = mark.settled(&self.journal);
+        let moved = settled.unwrap_or(mark.stamp) != self.stamp;
+        let calm = settled.is_some() && !moved;
+        self.journal.raise_seq(mark.seq);
         if calm && self.untold.is_empty() && !self.is_look_due() {
             if cold && self.is_worth_saving() {
                 self.save();
@@ -141,7 +144,9 @@ impl Knowledge {
             return Ok(Vec::new());
         }
         let mut told = Vec::new();
-        if let Dirty::Tasks(keys, by) = &mark.dirty {
+        if let Dirty::Tasks { keys, by, .. } = &mark.dirty
+            && settled.is_none()
+        {
             for key in keys {
                 self.suspect(*key, cold)?;
             }
@@ -154,7 +159,7 @@ impl Knowledge {
         told.extend(self.tell(OUTSIDE, |_| true)?);
         // Whoever starts cold cannot say what is different; the others can. Without a journal nobody waits for lines.
         if cold && (moved || mark.dirty == Dirty::All) && !self.journal.is_gone() {
-            self.journal.append(OUTSIDE, &[Note::rescan()])?;
+            self.journal.append(OUTSIDE, &[Note::rescan()], None)?;
         }
         if cold && self.is_worth_saving() {
             self.save();
@@ -167,6 +172,13 @@ impl Knowledge {
     pub(super) fn write_clean_mark(&mut self, lock: &File) -> Result<(), StoreError> {
         self.stamp = self.look_at_dir()?;
         self.write_mark(lock, Dirty::Clean)
+    }
+
+    /// How the directory looks after a change, for the line that ends it; `None`, which is how it never looks, if it cannot
+    /// be said.
+    pub(super) fn look_again(&mut self) -> Option<u64> {
+        self.stamp = self.look_at_dir().ok().flatten();
+        self.stamp
     }
 
     /// See [`Mark::stamp`].
@@ -188,16 +200,6 @@ impl Knowledge {
         mark.write(lock, &self.lock_path, self.pid)
     }
 
-    /// Writes `.index` if the journal has grown much since. Only under the lock, with the change in hand still marked.
-    pub(super) fn save_if_due(&mut self) {
-        let lines = self.journal.seq().saturating_sub(self.saved);
-        if lines >= LINES_UNSAVED.max(self.index.len() as u64 / TASKS_PER_LINE)
-            && self.is_worth_saving()
-        {
-            self.save();
-        }
-    }
-
     /// Reads one task's file; the index follows what is found.
     pub(super) fn read(&mut self, id: &TaskId) -> Result<Found, StoreError> {
         let found = file::read(&self.workspace.task(id), id)?;
@@ -212,6 +214,19 @@ impl Knowledge {
         self.untold.remove(&key);
     }
 
+    /// Takes in what this process itself has written and could not tell.
+    pub(super) fn written_untold(
+        &mut self,
+        key: Key,
+        before: Option<Summary>,
+        now: Summary,
+        subject: &str,
+    ) {
+        self.written(key, now);
+        let subject = Some(subject.to_owned());
+        self.untold.insert(key, Untold { before, subject });
+    }
+
     /// Ready tasks among `keys` and among those that wait for them.
     pub(super) fn is_any_ready(&mut self, keys: &[Key]) -> bool {
         keys.iter().any(|key| {
@@ -222,32 +237,6 @@ impl Knowledge {
         })
     }
 
-    /// Whether reading the files costs more than reading the snapshot.
-    fn is_worth_saving(&self) -> bool {
-        self.index.len() >= FEW_TASKS
-    }
-
-    /// Writes `.index`. Failing costs only speed.
-    fn save(&mut self) {
-        let Some(reach) = self.journal.reach() else {
-            return;
-        };
-        let Some(bytes) = self
-            .index
-            .encode(reach)
-            .filter(|_| !self.index.is_doubtful())
-        else {
-            return;
-        };
-        // Failing too, so that it is not tried again at every change. `.lock` then names an index that is not there.
-        self.saved = reach.seq;
-        // What it misses after a power cut, its checksums and the journal tell.
-        let path = self.workspace.board_index();
-        if let Err(error) = atomic::replace(&path, &bytes, Durability::Process) {
-            tracing::debug!(%error, "the board's index was not saved");
-        }
-    }
-
     /// The record in `.lock` for whoever does not hold it; `None` if it cannot be read.
     fn read_mark(&self) -> Option<Mark> {
         let file = open_plain(&self.lock_path).ok()??;
@@ -255,12 +244,15 @@ impl Knowledge {
     }
 
     /// Starts from the snapshot and the journal's tail, if nothing speaks against it: no change is under way, nobody put
-    /// files there, and the snapshot is the one that `mark` tells of.
-    fn resume(&mut self, mark: &Mark) -> Result<bool, StoreError> {
-        if mark.dirty != Dirty::Clean
-            || mark.stamp.is_none()
-            || mark.stamp != scan::stamp(&self.dir)?
-        {
+    /// files there (`stamp` is how the directory looked before), and the snapshot is the one that `mark` tells of.
+    fn resume(&mut self, mark: &Mark, stamp: Option<u64>) -> Result<bool, StoreError> {
+        // Most of what speaks against it stands in the mark itself.
+        let is_over = match &mark.dirty {
+            Dirty::Clean => mark.stamp == stamp,
+            Dirty::Tasks { until, .. } => until.is_some(),
+            Dirty::All => false,
+        };
+        if !is_over || stamp.is_none() {
             return Ok(false);
         }
         let snapshot = Snapshot::open(&self.workspace.board_index());
@@ -268,8 +260,11 @@ impl Knowledge {
             return Ok(false);
         };
         let lines = self.journal.resume(snapshot.reach)?;
-        let lines =
-            lines.filter(|lines| self.journal.seq() >= mark.seq && !lines.contains(&Told::Rescan));
+        let lines = lines.filter(|lines| {
+            self.journal.seq() >= mark.seq
+                && mark.settled(&self.journal) == Some(stamp)
+                && !lines.contains(&Told::Rescan)
+        });
         let Some(lines) = lines else {
             self.journal = Journal::new(self.workspace.journal());
             return Ok(false);
@@ -436,7 +431,7 @@ impl Knowledge {
                 ))
             })
             .collect();
-        self.journal.append(by, &notes)?;
+        self.journal.append(by, &notes, None)?;
         for key in &chosen {
             self.untold.remove(key);
         }

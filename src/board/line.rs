@@ -4,21 +4,31 @@ use std::borrow::Cow;
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::summary::{Key, Summary};
-use super::{Status, Task, Verified};
+use super::{Status, Task, Verified, alone};
 use crate::clock::Timestamp;
-use crate::ids::TaskId;
 
 /// Longest text in a line's `change`, in characters; the whole text stands in the task file.
 const MAX_TEXT: usize = 200;
 /// The author of a change that was found, not made.
 pub(super) const OUTSIDE: &str = "outside";
 
-/// One changed field.
-pub(super) type Change = (&'static str, Value, Value);
+/// One changed field, as it was and as it is.
+type Change<'a> = (&'static str, Value<'a>, Value<'a>);
+
+/// What a field holds.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+enum Value<'a> {
+    /// It was not or is not there.
+    Null,
+    Text(Cow<'a, str>),
+    Number(u64),
+    Bool(bool),
+    Keys(&'a [Key]),
+}
 
 /// What one line tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +39,33 @@ pub(super) enum Told {
     Alone(Key, Summary),
     /// More changed than could be named: look at all files.
     Rescan,
+}
+
+/// A line as read.
+#[derive(Debug, PartialEq)]
+pub(super) struct Entry {
+    pub(super) seq: u64,
+    /// See [`super::mark::Mark::stamp`]; only in lines that settle a mark.
+    pub(super) stamp: Option<u64>,
+    pub(super) told: Told,
+}
+
+/// Reads a line.
+pub(super) fn read(line: &[u8]) -> Result<Entry, serde_json::Error> {
+    match alone::read(line) {
+        Some(entry) => Ok(entry),
+        None => read_any(line),
+    }
+}
+
+/// The same of a line of whatever making.
+pub(super) fn read_any(line: &[u8]) -> Result<Entry, serde_json::Error> {
+    let read: Read<'_> = serde_json::from_slice(line)?;
+    Ok(Entry {
+        seq: read.seq,
+        stamp: read.stamp,
+        told: read.told(),
+    })
 }
 
 /// A line to be written.
@@ -44,10 +81,12 @@ pub(super) struct Line<'a> {
     after: Option<After<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     rescan: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stamp: Option<u64>,
 }
 
 #[derive(Debug)]
-struct Changes<'a>(&'a [Change]);
+struct Changes<'a>(&'a [Change<'a>]);
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -74,24 +113,28 @@ fn is_zero(order: &u32) -> bool {
 }
 
 /// The `status` of a file that is no valid task, and of one that is gone.
-const DAMAGED: &str = "damaged";
-const MISSING: &str = "missing";
+pub(super) const DAMAGED: &str = "damaged";
+pub(super) const MISSING: &str = "missing";
+/// In the change of a task with dependencies, or with something said to those that wait for it.
+pub(super) const SPEAK_AGAINST: [&str; 3] = ["blockedBy", "completed", DAMAGED];
 
-/// A line as read; what is not needed is skipped.
+/// The fields of a line; what is not needed is skipped.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Read<'a> {
-    pub(super) seq: u64,
-    #[serde(default, borrow)]
-    task: Option<Cow<'a, str>>,
+struct Read<'a> {
+    seq: u64,
+    #[serde(default)]
+    stamp: Option<u64>,
+    #[serde(default)]
+    task: Option<Key>,
     #[serde(default, borrow)]
     change: Option<&'a RawValue>,
     #[serde(default, borrow)]
-    status: Option<Cow<'a, str>>,
+    status: Option<Text<'a>>,
     #[serde(default)]
     owner: Option<Box<str>>,
     #[serde(default)]
-    blocked_by: Vec<TaskId>,
+    blocked_by: Vec<Key>,
     #[serde(default)]
     assignee: Option<Box<str>>,
     #[serde(default)]
@@ -106,21 +149,28 @@ pub(super) struct Read<'a> {
     rescan: bool,
 }
 
+/// Text that stands in the line as it is, if it can.
+#[derive(Debug, Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
 /// What is to be told of one task.
 #[derive(Debug)]
 pub(super) struct Note<'a> {
     key: Option<Key>,
     subject: Option<&'a str>,
     summary: Option<&'a Summary>,
-    change: Vec<Change>,
+    change: Vec<Change<'a>>,
 }
 
 impl<'a> Note<'a> {
-    /// A task changed by the board: `old` is `None` for a new one.
-    pub(super) fn changed(old: Option<&Task>, new: &'a Task, summary: &'a Summary) -> Self {
-        let before = old.map(Summary::of);
-        let mut change = differences(before.as_ref(), Some(summary));
-        if let Some(old) = old {
+    /// A task changed by the board, with what was before: nothing of a new one.
+    pub(super) fn changed(
+        old: Option<(&'a Task, &'a Summary)>,
+        new: &'a Task,
+        summary: &'a Summary,
+    ) -> Self {
+        let mut change = differences(old.map(|(_, summary)| summary), Some(summary));
+        if let Some((old, _)) = old {
             text_differences(old, new, &mut change);
         }
         Self {
@@ -134,7 +184,7 @@ impl<'a> Note<'a> {
     /// A task found changed: `old` is what was known.
     pub(super) fn found(
         key: Key,
-        old: Option<&Summary>,
+        old: Option<&'a Summary>,
         new: Option<&'a Summary>,
         subject: Option<&'a str>,
     ) -> Self {
@@ -156,7 +206,14 @@ impl<'a> Note<'a> {
         }
     }
 
-    pub(super) fn line<'n>(&'n self, seq: u64, at: Timestamp, by: &'n str) -> Line<'n> {
+    /// Its line; `stamp` if it is the one that settles a mark.
+    pub(super) fn line<'n>(
+        &'n self,
+        seq: u64,
+        at: Timestamp,
+        by: &'n str,
+        stamp: Option<u64>,
+    ) -> Line<'n> {
         let after = self.key.map(|_| match self.summary {
             Some(summary) => After {
                 subject: self.subject,
@@ -189,18 +246,15 @@ impl<'a> Note<'a> {
             change: Changes(&self.change),
             after,
             rescan: self.key.is_none(),
+            stamp,
         }
     }
 }
 
 impl Read<'_> {
-    pub(super) fn told(self) -> Told {
+    fn told(self) -> Told {
         let is_alone = self.is_alone();
-        let key = self
-            .task
-            .and_then(|text| TaskId::parse(&text).ok())
-            .map(|id| Key::of(&id));
-        let (Some(key), Some(status), false) = (key, self.status, self.rescan) else {
+        let (Some(key), Some(Text(status)), false) = (self.task, self.status, self.rescan) else {
             return Told::Rescan;
         };
         if status == MISSING {
@@ -212,7 +266,7 @@ impl Read<'_> {
         let summary = Summary {
             status: Some(status_of(&status)),
             owner: self.owner,
-            blocked_by: self.blocked_by.iter().map(Key::of).collect(),
+            blocked_by: self.blocked_by.into(),
             assignee: self.assignee,
             worktree: self.worktree,
             attempts: self.attempts,
@@ -229,15 +283,16 @@ impl Read<'_> {
     /// Whether the task was there before, has no dependencies and had none, and is not and was not completed. `false` too
     /// where a text only looks as if.
     fn is_alone(&self) -> bool {
-        const SPEAK_AGAINST: [&str; 3] = ["\"blockedBy\"", "\"completed\"", "\"damaged\""];
         let change = self.change.map_or("", RawValue::get);
         self.blocked_by.is_empty()
             && change.starts_with("{\"status\":{\"old\":\"")
-            && SPEAK_AGAINST.iter().all(|text| !change.contains(text))
+            && SPEAK_AGAINST
+                .iter()
+                .all(|text| !change.contains(&format!("\"{text}\"")))
     }
 }
 
-fn status_of(text: &str) -> Status {
+pub(super) fn status_of(text: &str) -> Status {
     match text {
         "pending" => Status::Pending,
         "in_progress" => Status::InProgress,
@@ -258,36 +313,35 @@ fn status_text(summary: &Summary) -> &str {
     }
 }
 
-/// The fields in which two states differ; `null` stands for what was not or is not there.
-fn differences(old: Option<&Summary>, new: Option<&Summary>) -> Vec<Change> {
-    type Field = (&'static str, fn(&Summary) -> Value);
+/// The fields in which two states differ.
+fn differences<'a>(old: Option<&'a Summary>, new: Option<&'a Summary>) -> Vec<Change<'a>> {
+    type Field = (&'static str, fn(&Summary) -> Value<'_>);
     const FIELDS: [Field; 6] = [
-        ("status", |task| status_text(task).into()),
-        ("owner", |task| task.owner.as_deref().into()),
-        ("blockedBy", |task| {
-            task.blocked_by.iter().map(ToString::to_string).collect()
-        }),
-        ("assignee", |task| task.assignee.as_deref().into()),
-        ("worktree", |task| task.worktree.as_deref().into()),
-        ("attempts", |task| task.attempts.into()),
+        ("status", |task| text(Some(status_text(task)))),
+        ("owner", |task| text(task.owner.as_deref())),
+        ("blockedBy", |task| Value::Keys(&task.blocked_by)),
+        ("assignee", |task| text(task.assignee.as_deref())),
+        ("worktree", |task| text(task.worktree.as_deref())),
+        ("attempts", |task| Value::Number(task.attempts.into())),
     ];
     FIELDS
         .iter()
         .filter_map(|(name, field)| {
-            let value = |task: Option<&Summary>| task.map_or(Value::Null, field);
+            let value = |task: Option<&'a Summary>| task.map_or(Value::Null, field);
             let (old, new) = (value(old), value(new));
             (old != new).then_some((*name, old, new))
         })
         .collect()
 }
 
-fn text_differences(old: &Task, new: &Task, change: &mut Vec<Change>) {
+fn text(text: Option<&str>) -> Value<'_> {
+    text.map_or(Value::Null, |text| Value::Text(text.into()))
+}
+
+fn text_differences<'a>(old: &'a Task, new: &'a Task, change: &mut Vec<Change<'a>>) {
     if old.work_version != new.work_version {
-        change.push((
-            "workVersion",
-            old.work_version.into(),
-            new.work_version.into(),
-        ));
+        let (old, new) = (old.work_version, new.work_version);
+        change.push(("workVersion", Value::Number(old), Value::Number(new)));
     }
     for (name, old, new) in [
         ("subject", Some(&old.subject), Some(&new.subject)),
@@ -313,38 +367,32 @@ fn text_differences(old: &Task, new: &Task, change: &mut Vec<Change>) {
     }
 }
 
-fn passed(task: &Task) -> Value {
+fn passed(task: &Task) -> Value<'_> {
     match &task.verified {
-        Some(Verified::Run(run)) => run.passed.into(),
+        Some(Verified::Run(run)) => Value::Bool(run.passed),
         Some(Verified::Other(_)) | None => Value::Null,
     }
 }
 
-fn shortened(text: Option<&String>) -> Value {
+fn shortened(text: Option<&String>) -> Value<'_> {
     let Some(text) = text else { return Value::Null };
-    match text.char_indices().nth(MAX_TEXT) {
+    Value::Text(match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.as_str().into(),
-    }
+        None => text.into(),
+    })
 }
 
 impl Serialize for Changes<'_> {
     fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Pair<'a> {
-            old: &'a Value,
-            new: &'a Value,
+            old: &'a Value<'a>,
+            new: &'a Value<'a>,
         }
         let mut map = output.serialize_map(Some(self.0.len()))?;
         for (name, old, new) in self.0 {
             map.serialize_entry(name, &Pair { old, new })?;
         }
         map.end()
-    }
-}
-
-impl Serialize for Key {
-    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
-        output.collect_str(self)
     }
 }

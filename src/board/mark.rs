@@ -3,14 +3,18 @@
 //! Written whole in one small write, read and written only under the lock. Whoever finds a change marked that its maker
 //! did not live to report reports it (SPEC §3.4: no crash can leave a changed task that no other process learns of).
 //! It is not synced: after a power cut no process is left that could have missed anything.
+//!
+//! A change is over when the record says `clean`. One after which nothing is left to do but to tell it may name the line
+//! of the journal that tells it instead: with that line there, the change is over, and the line says how the directory
+//! looks.
 
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use super::journal::Journal;
 use super::summary::Key;
-use crate::ids::TaskId;
 use crate::store::StoreError;
 
 /// The record's length in bytes: one line, padded, so that one write always replaces all of the one before.
@@ -25,7 +29,12 @@ pub(super) enum Dirty {
     #[default]
     Clean,
     /// These, changed by the named agent.
-    Tasks(Vec<Key>, String),
+    Tasks {
+        keys: Vec<Key>,
+        by: String,
+        /// The number of the journal's line with which they are told and nothing else is to be done.
+        until: Option<u64>,
+    },
     /// Any: too many to name, or the record could not be read.
     All,
 }
@@ -67,12 +76,38 @@ impl Mark {
         }
     }
 
-    /// Marks the tasks as being changed by `by`.
-    pub(super) fn tasks(keys: Vec<Key>, by: &str) -> Dirty {
+    /// Marks the tasks as being changed by `by`, until a line with the number `until` tells it or the mark is cleared.
+    pub(super) fn tasks(keys: Vec<Key>, by: &str, until: Option<u64>) -> Dirty {
         if keys.len() > MOST_NAMED {
             Dirty::All
         } else {
-            Dirty::Tasks(keys, by.to_owned())
+            let by = by.to_owned();
+            Dirty::Tasks { keys, by, until }
+        }
+    }
+
+    /// The number of the last line that a journal holds which tells everything.
+    pub(super) fn told(&self) -> u64 {
+        match self.dirty {
+            Dirty::Tasks {
+                until: Some(until), ..
+            } => until,
+            Dirty::Tasks { until: None, .. } | Dirty::Clean | Dirty::All => self.seq,
+        }
+    }
+
+    /// How the directory looked after the last change, if `journal` tells that it is over; the outer `None`: it is not.
+    #[expect(
+        clippy::option_option,
+        reason = "an unknown look is not a change under way"
+    )]
+    pub(super) fn settled(&self, journal: &Journal) -> Option<Option<u64>> {
+        match self.dirty {
+            Dirty::Clean => Some(self.stamp),
+            Dirty::Tasks {
+                until: Some(until), ..
+            } if journal.seq() >= until => Some(journal.stamp()),
+            Dirty::Tasks { .. } | Dirty::All => None,
         }
     }
 
@@ -93,9 +128,12 @@ impl Mark {
         match &self.dirty {
             Dirty::Clean => out.write_all(b" clean"),
             Dirty::All => out.write_all(b" dirty all"),
-            Dirty::Tasks(keys, by) => {
+            Dirty::Tasks { keys, by, until } => {
                 for (nr, key) in keys.iter().enumerate() {
                     write!(out, "{}{key}", if nr == 0 { " dirty " } else { "," })?;
+                }
+                if let Some(until) = until {
+                    write!(out, " until {until}")?;
                 }
                 write!(out, " by {by}")
             }
@@ -115,35 +153,34 @@ impl Mark {
             dirty: Dirty::All,
             ..Self::default()
         };
-        let mut by = String::new();
+        let (mut by, mut until) = (String::new(), None);
         while let Some(word) = words.next() {
             match (word, words.next()) {
                 ("clean", None) => mark.dirty = Dirty::Clean,
                 ("dirty", Some("all")) => mark.dirty = Dirty::All,
                 ("dirty", Some(ids)) => match keys(ids) {
-                    Some(keys) => mark.dirty = Dirty::Tasks(keys, String::new()),
+                    Some(keys) => mark.dirty = Self::tasks(keys, "", None),
                     None => return suspect,
                 },
                 ("seq", Some(number)) => mark.seq = number.parse().unwrap_or(0),
                 ("index", Some(number)) => mark.index = number.parse().unwrap_or(0),
                 ("stamp", Some(number)) => mark.stamp = number.parse().ok(),
                 ("by", Some(name)) => name.clone_into(&mut by),
+                ("until", Some(number)) => until = number.parse().ok(),
                 // `pid` is for people and for the error of whoever waits in vain.
                 ("pid", Some(_)) => {}
                 _ => return suspect,
             }
         }
-        if let Dirty::Tasks(_, name) = &mut mark.dirty {
-            *name = by;
+        if let Dirty::Tasks { keys, .. } = mark.dirty {
+            mark.dirty = Dirty::Tasks { keys, by, until };
         }
         mark
     }
 }
 
 fn keys(ids: &str) -> Option<Vec<Key>> {
-    ids.split(',')
-        .map(|id| TaskId::parse(id).ok().map(|id| Key::of(&id)))
-        .collect()
+    ids.split(',').map(Key::parse).collect()
 }
 
 #[cfg(test)]
@@ -157,8 +194,9 @@ mod tests {
         for dirty in [
             Dirty::Clean,
             Dirty::All,
-            Dirty::Tasks(vec![Key(7)], "alice".to_owned()),
-            Dirty::Tasks(five, by),
+            Mark::tasks(vec![Key(7)], "alice", None),
+            Mark::tasks(vec![Key(7)], "alice", Some(u64::MAX)),
+            Mark::tasks(five, &by, None),
         ] {
             for stamp in [None, Some(1_800_000_000_123_456_789)] {
                 let mark = Mark {
@@ -171,7 +209,7 @@ mod tests {
                 assert_eq!(Mark::parse(str::from_utf8(&bytes).unwrap()), mark);
             }
         }
-        assert_eq!(Mark::tasks(vec![Key(1); 6], "a"), Dirty::All);
+        assert_eq!(Mark::tasks(vec![Key(1); 6], "a", None), Dirty::All);
     }
 
     #[test]

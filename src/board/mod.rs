@@ -1,5 +1,6 @@
 //! All tasks: rules, claims, dependencies, and their history. The task files are the truth; all else is derived.
 
+mod alone;
 mod bell;
 mod branches;
 mod commit;
@@ -16,6 +17,7 @@ mod line;
 mod locked;
 mod mark;
 pub mod rules;
+mod saving;
 mod scan;
 mod snapshot;
 mod summary;

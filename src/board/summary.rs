@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::rules::Standing;
 use super::{Status, Task};
 use crate::ids::TaskId;
@@ -14,6 +17,14 @@ impl Key {
     pub(super) fn of(id: &TaskId) -> Self {
         // An id is `task_` and eight hex digits.
         Self(u32::from_str_radix(&id.as_str()[5..], 16).unwrap_or(0))
+    }
+
+    /// Reads an id.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("task_")?;
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let fits = digits.len() == 8 && digits.bytes().all(is_digit);
+        fits.then(|| u32::from_str_radix(digits, 16).ok().map(Self))?
     }
 
     pub(super) fn id(self) -> Option<TaskId> {
@@ -30,6 +41,30 @@ impl fmt::Display for Key {
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        output.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Key;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a task's id")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Key, E> {
+                Key::parse(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+            }
+        }
+        input.deserialize_str(Text)
     }
 }
 

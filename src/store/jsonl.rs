@@ -1,6 +1,6 @@
 //! Line files: append of one write, torn tails healed, reading of whole lines only.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use super::{Durability, StoreError, atomic, read};
 /// Longest line of any file that is read line by line, in bytes: a transcript's hold whole results of tools.
 pub const LONGEST: usize = 64 * 1024 * 1024;
 
-/// How much is read at once.
+/// How much is read at first, and at most, at once: most looks find little that is new.
+const FIRST_BLOCK: usize = 4 * 1024;
 const BLOCK: usize = 64 * 1024;
 
 /// Appends `line` (without its newline) to `file` in one write. The caller holds the file's lock or is its only writer.
@@ -200,39 +201,46 @@ impl Appender {
 }
 
 /// Opens or makes `path` (0600) for reading and appending; a link or another special file is refused.
+pub fn open_append(path: &Path, durability: Durability) -> Result<File, StoreError> {
+    if let Some((file, _)) = open_existing(path)? {
+        return Ok(file);
+    }
+    if let Some(parent) = path.parent() {
+        atomic::ensure_dir(parent)?;
+    }
+    let made = opened(OpenOptions::new().create(true).mode(0o600), path)
+        .map_err(StoreError::of("create", path))?;
+    atomic::sync_parent(path, durability)?;
+    Ok(looked_at(made, path)?.0)
+}
+
+/// The same with how the file looks; `None`, and nothing is made, if it is missing.
+pub fn open_existing(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
+    match opened(&mut OpenOptions::new(), path) {
+        Ok(file) => looked_at(file, path).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::new("open", path, error)),
+    }
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "never waits, and looks at what it has"
 )]
-pub fn open_append(path: &Path, durability: Durability) -> Result<File, StoreError> {
+fn opened(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
-    let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .append(true)
-        .mode(0o600)
-        .custom_flags(flags.bits());
-    let file = match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if let Some(parent) = path.parent() {
-                atomic::ensure_dir(parent)?;
-            }
-            let made = options
-                .create(true)
-                .open(path)
-                .map_err(StoreError::of("create", path))?;
-            atomic::sync_parent(path, durability)?;
-            made
-        }
-        opened => opened.map_err(StoreError::of("open", path))?,
-    };
-    let metadata = file.metadata().map_err(StoreError::of("look at", path))?;
-    match read::not_plain(&metadata) {
+    let options = options.read(true).append(true).custom_flags(flags.bits());
+    options.open(path)
+}
+
+fn looked_at(file: File, path: &Path) -> Result<(File, Metadata), StoreError> {
+    let found = file.metadata().map_err(StoreError::of("look at", path))?;
+    match read::not_plain(&found) {
         Some(what) => {
             let error = io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}"));
             Err(StoreError::new("append to", path, error))
         }
-        None => Ok(file),
+        None => Ok((file, found)),
     }
 }
 
@@ -269,17 +277,21 @@ pub struct Chunk {
 /// Reads the whole lines of `file` from `offset` to its end, each at most `max_line` bytes.
 pub fn read_lines(file: &File, offset: u64, max_line: usize) -> io::Result<Chunk> {
     let mut splitter = Splitter::new(offset, max_line);
-    let mut block = vec![0; BLOCK];
+    let mut block = vec![0; FIRST_BLOCK];
     let mut at = offset;
     loop {
         let got = match file.read_at(&mut block, at) {
-            Ok(0) => return Ok(splitter.chunk),
             Ok(got) => got,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
         splitter.feed(&block[..got]);
         at += got as u64;
+        // A file gives less than was asked for at its end only.
+        if got < block.len() {
+            return Ok(splitter.chunk);
+        }
+        block.resize(BLOCK.min(4 * block.len()), 0);
     }
 }
 

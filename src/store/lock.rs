@@ -220,6 +220,16 @@ impl FileLock {
 }
 
 impl LockFile {
+    /// Opens `path` for [`FileLock::exclusive_again`] if it is there, and tries whether it can be locked at all: a momentary
+    /// shared probe.
+    pub fn existing(path: &Path) -> Result<Option<Arc<Self>>, LockError> {
+        let Some(opened) = open_existing(path, false)? else {
+            return Ok(None);
+        };
+        is_free(&opened.file, path)?;
+        Ok(Some(Arc::new(opened)))
+    }
+
     /// The file itself; to be written to under its lock only.
     pub fn file(&self) -> &File {
         &self.file
@@ -248,15 +258,20 @@ impl Drop for FileLock {
 
 /// Whether somebody holds `path` exclusively now: a momentary shared probe that never creates the file.
 pub fn is_held(path: &Path) -> Result<bool, LockError> {
-    let Some(file) = open_probe(path)? else {
-        return Ok(false);
-    };
-    match retrying(|| fs2::FileExt::try_lock_shared(&file)) {
+    match open_probe(path)? {
+        Some(file) => Ok(!is_free(&file, path)?),
+        None => Ok(false),
+    }
+}
+
+/// Whether nobody holds `file` exclusively.
+fn is_free(file: &File, path: &Path) -> Result<bool, LockError> {
+    match retrying(|| fs2::FileExt::try_lock_shared(file)) {
         Ok(()) => {
-            fs2::FileExt::unlock(&file).ok();
-            Ok(false)
+            fs2::FileExt::unlock(file).ok();
+            Ok(true)
         }
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
         Err(error) => Err(refused(path, error)),
     }
 }
@@ -361,30 +376,37 @@ fn refused(path: &Path, source: io::Error) -> LockError {
 }
 
 /// Opens a lock file for locking, made if missing; only a plain file with one name is taken.
+fn open(path: &Path, append: bool) -> Result<LockFile, StoreError> {
+    if let Some(file) = open_existing(path, append)? {
+        return Ok(file);
+    }
+    atomic::ensure_dir(path.parent().unwrap_or(Path::new(".")))?;
+    let made = opened(OpenOptions::new().create(true).mode(0o600), path, append);
+    // Once in the file's life: what is appended and synced later must not vanish with its name.
+    atomic::sync_parent(path, Durability::Power)?;
+    looked_at(made, path, append)
+}
+
+/// The same; `None`, and nothing is made, if it is missing.
+fn open_existing(path: &Path, append: bool) -> Result<Option<LockFile>, StoreError> {
+    match opened(&mut OpenOptions::new(), path, append) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => looked_at(opened, path, append).map(Some),
+    }
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "never waits, and looks at what it has"
 )]
-fn open(path: &Path, append: bool) -> Result<LockFile, StoreError> {
+fn opened(options: &mut OpenOptions, path: &Path, append: bool) -> io::Result<File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
-    let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .write(true)
-        .append(append)
-        .mode(0o600)
-        .custom_flags(flags.bits());
-    let file = match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            atomic::ensure_dir(path.parent().unwrap_or(Path::new(".")))?;
-            let made = options.create(true).open(path);
-            // Once in the file's life: what is appended and synced later must not vanish with its name.
-            atomic::sync_parent(path, Durability::Power)?;
-            made
-        }
-        opened => opened,
-    };
-    let file = file.map_err(|error| match read::not_plain_by_errno(&error) {
+    let options = options.read(true).write(true).append(append);
+    options.custom_flags(flags.bits()).open(path)
+}
+
+fn looked_at(opened: io::Result<File>, path: &Path, append: bool) -> Result<LockFile, StoreError> {
+    let file = opened.map_err(|error| match read::not_plain_by_errno(&error) {
         Some(what) => not_lockable(path, what),
         None => StoreError::new("open", path, error),
     })?;

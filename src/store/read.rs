@@ -84,6 +84,11 @@ pub fn open_plain(path: &Path) -> Result<Option<File>, ReadError> {
     Ok(opened(path)?.map(|(file, _)| file))
 }
 
+/// The same with its length in bytes.
+pub fn open_sized(path: &Path) -> Result<Option<(File, u64)>, ReadError> {
+    Ok(opened(path)?.map(|(file, found)| (file, found.len())))
+}
+
 /// The same for reading and for writing at places of its own.
 pub fn open_to_change(path: &Path) -> Result<Option<File>, ReadError> {
     let found = opened_with(OpenOptions::new().read(true).write(true), path)?;

@@ -102,14 +102,20 @@ impl<'a> Cursor<'a> {
 
     /// The outer `None`: not there; the inner: no text.
     #[expect(clippy::option_option, reason = "a missing text is not a cut one")]
-    pub(super) fn text(&mut self) -> Option<Option<Box<str>>> {
+    pub(super) fn str(&mut self) -> Option<Option<&'a str>> {
         match self.u32()? {
             NONE => Some(None),
             length => {
                 let bytes = self.bytes(usize::try_from(length).ok()?)?;
-                Some(Some(str::from_utf8(bytes).ok()?.into()))
+                str::from_utf8(bytes).ok().map(Some)
             }
         }
+    }
+
+    /// The same to be kept.
+    #[expect(clippy::option_option, reason = "a missing text is not a cut one")]
+    fn text(&mut self) -> Option<Option<Box<str>>> {
+        Some(self.str()?.map(Into::into))
     }
 
     fn keys(&mut self) -> Option<Vec<Key>> {

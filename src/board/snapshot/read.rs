@@ -7,16 +7,16 @@ use std::path::Path;
 use super::super::summary::{Key, Place};
 use super::bytes::Cursor;
 use super::{HEADER, MAGIC, READY, READY_CHUNK, Reach, Record, block_of, checksum};
-use crate::store::read::open_plain;
+use crate::store::read::open_sized;
 
-/// How much of it is read at once, in bytes.
-const FRONT: usize = 32 * 1024;
+/// How much of it is read at first, in bytes.
+const FRONT: usize = 8 * 1024;
 
 /// An open snapshot. `None` from any question: it is not whole, and nothing in it is to be believed.
 #[derive(Debug)]
 pub(in super::super) struct Snapshot {
     file: File,
-    /// Its beginning, read at once: the header, and of most boards the directory.
+    /// Its beginning: the header, and of most boards the tasks in progress.
     front: Vec<u8>,
     pub(in super::super) reach: Reach,
     /// How many tasks there are.
@@ -25,8 +25,8 @@ pub(in super::super) struct Snapshot {
     pub(in super::super) blocks: u32,
     /// How many tasks are ready.
     pub(in super::super) ready: usize,
-    /// Tasks in progress and their owners.
-    pub(in super::super) owned: Vec<(Box<str>, Key)>,
+    /// Tasks in progress and their owners, as they stand in the file.
+    owned: Vec<u8>,
     directory_at: u64,
     ready_at: u64,
     heap_at: u64,
@@ -36,8 +36,7 @@ pub(in super::super) struct Snapshot {
 impl Snapshot {
     /// Opens the one at `path` and reads its first part.
     pub(in super::super) fn open(path: &Path) -> Option<Self> {
-        let file = open_plain(path).ok()??;
-        let size = file.metadata().ok()?.len();
+        let (file, size) = open_sized(path).ok()??;
         let mut front = vec![0; FRONT.min(usize::try_from(size).ok()?)];
         file.read_exact_at(&mut front, 0).ok()?;
         let head = front.get(..HEADER)?;
@@ -64,8 +63,8 @@ impl Snapshot {
             return None;
         }
         let owned_length = usize::try_from(owned_length).ok()?;
-        let owned_bytes = exactly(&file, &front, HEADER as u64, owned_length)?;
-        if cursor.u64()? != checksum(checksum(0, &owned_bytes), &head[..HEADER - 8]) {
+        let owned = exactly(&file, &front, HEADER as u64, owned_length)?;
+        if cursor.u64()? != checksum(checksum(0, &owned), &head[..HEADER - 8]) {
             return None;
         }
         Some(Self {
@@ -75,12 +74,32 @@ impl Snapshot {
             tasks,
             blocks,
             ready: usize::try_from(ready).ok()?,
-            owned: owned(&owned_bytes)?,
+            owned,
             directory_at,
             ready_at,
             heap_at,
             end,
         })
+    }
+
+    /// The tasks in progress by `owner`, given in lower case.
+    pub(in super::super) fn owned_by(&self, owner: &str) -> Vec<Key> {
+        let mut cursor = Cursor(&self.owned);
+        let mut next = || Some((cursor.str()??, Key(cursor.u32()?)));
+        std::iter::from_fn(&mut next)
+            .filter(|(name, _)| *name == owner)
+            .map(|(_, key)| key)
+            .collect()
+    }
+
+    /// Reads what was not read yet, for whoever asks for every block. Failing, each is read by itself.
+    pub(in super::super) fn read_whole(&mut self) {
+        let Ok(length) = usize::try_from(self.end) else {
+            return;
+        };
+        if let Some(whole) = exactly(&self.file, &self.front, 0, length) {
+            self.front = whole;
+        }
     }
 
     /// The number of the block that holds `key`.
@@ -141,15 +160,6 @@ impl Snapshot {
             .skip(nr - first)
             .collect()
     }
-}
-
-fn owned(bytes: &[u8]) -> Option<Vec<(Box<str>, Key)>> {
-    let mut cursor = Cursor(bytes);
-    let mut owned = Vec::new();
-    while !cursor.0.is_empty() {
-        owned.push((cursor.text()??, Key(cursor.u32()?)));
-    }
-    Some(owned)
 }
 
 /// `length` bytes of `file` from `at` on, of which `front` is the beginning.

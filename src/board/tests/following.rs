@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{agent, board, claim, complete, create, id, new, offered};
 use crate::board::journal::{Journal, ROTATE_AT};
-use crate::board::mark::{Dirty, Mark};
+use crate::board::mark::Mark;
 use crate::board::summary::Key;
 use crate::board::{Board, Released};
 use crate::store::lock::{FileLock, LOCK_WAIT};
@@ -157,7 +157,8 @@ fn a_claim_reads_the_file_whatever_the_index_says() {
 fn killed_in_mid_change(root: &Path, nr: u32) {
     let lock = FileLock::exclusive(&at(root, ".lock"), LOCK_WAIT).unwrap();
     let mut mark = Mark::read(lock.file(), &at(root, ".lock")).unwrap();
-    mark.dirty = Dirty::Tasks(vec![Key::of(&id(nr))], "alice".to_owned());
+    let until = Some(mark.told() + 1);
+    mark.dirty = Mark::tasks(vec![Key::of(&id(nr))], "alice", until);
     mark.write(lock.file(), &at(root, ".lock"), 1).unwrap();
     replace(root, nr, "\"pending\"", "\"completed\"");
     std::fs::write(at(root, ".task_00000001.json.Ab3xYz.tmp"), "half").unwrap();
