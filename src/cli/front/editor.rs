@@ -184,6 +184,8 @@ impl Ui for Editor {
             item,
             Shown::Delta(_)
                 | Shown::Text(_)
+                | Shown::ToolUse(_)
+                | Shown::ToolResult { .. }
                 | Shown::Working(_)
                 | Shown::Used(_)
                 | Shown::Teammate(_)

@@ -2,6 +2,7 @@
 
 pub mod above;
 pub mod complete;
+pub mod diff;
 pub mod editor;
 pub mod events;
 pub mod flow;

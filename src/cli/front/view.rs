@@ -1,7 +1,7 @@
 //! The answers to the person's `/` commands, as lines.
 
 use super::keys::KEYS;
-use crate::cli::safe::{safe, safe_line};
+use crate::cli::safe::safe_line;
 use crate::cli::shell::Style;
 use crate::cli::table::Table;
 use crate::cli::verbs::{log, requests, task, team, usage, worktree};
@@ -45,7 +45,7 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
             or_none(table.lines(), "no mail waits")
         }
         View::Worktrees(all) => or_none(worktree::lines(all), "no worktrees"),
-        View::Diff(changes) => diff(changes),
+        View::Diff(changes) => diff(style, changes),
         View::Usage(agents, prices) => or_none(usage::lines(agents, prices), "nothing used yet"),
         View::Limits(limits) => limits.clone(),
         View::Log(events) => {
@@ -64,12 +64,11 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
     }
 }
 
-fn diff(changes: &str) -> Vec<String> {
-    let text = safe(changes);
-    let count = text.lines().count();
-    let mut lines: Vec<String> = text.lines().take(DIFF_LINES).map(str::to_owned).collect();
-    if count > DIFF_LINES {
-        let left_out = count - DIFF_LINES;
+fn diff(style: Style, changes: &str) -> Vec<String> {
+    let mut lines = super::diff::lines(style, changes);
+    if lines.len() > DIFF_LINES {
+        let left_out = lines.len() - DIFF_LINES;
+        lines.truncate(DIFF_LINES);
         lines.push(format!(
             "… {left_out} more lines; `lead diff` shows them all"
         ));

@@ -126,6 +126,39 @@ fn without_colour_nothing_is_taken_away() {
     leave(&bed, terminal);
 }
 
+/// A call is one line when it has ended; what it changed, or why it failed, stands beneath.
+#[test]
+fn calls_are_folded_with_what_they_changed_and_why_they_failed() {
+    let bed = Bed::new();
+    let write =
+        json!({ "name": "write_file", "input": { "path": "notes.txt", "content": "one\n" } });
+    let read = json!({ "name": "read_file", "input": { "path": "nothing.txt" } });
+    let look = json!({ "name": "list_tasks", "input": {} });
+    let replies = json!([{ "tools": [write, look, read] }, { "text": "That is all." }]);
+    let model = bed.script(&json!({ "agents": { "lead": replies } }));
+    let mut terminal = Terminal::sized(bed.lead_command(&["--model", &model]), 60, 30);
+    terminal.wait_for("lead> ", DEADLINE);
+    terminal.line("go");
+    terminal.wait_for("That is all.", DEADLINE);
+    let rows = terminal.rows();
+    let at = |part: &str| {
+        let found = rows.iter().position(|row| row.starts_with(part));
+        found.unwrap_or_else(|| panic!("{part}: {rows:#?}"))
+    };
+    let (changed, looked, failed) = (
+        at("✓ write_file notes.txt"),
+        at("✓ list_tasks"),
+        at("✗ read_file nothing.txt"),
+    );
+    assert!(
+        rows[changed..looked].iter().any(|row| row == "  +one"),
+        "{rows:#?}"
+    );
+    assert!(rows[failed + 1].starts_with("  "), "{rows:#?}");
+    assert!(terminal.seen().contains("\u{1b}[32m+one\u{1b}[0m"));
+    leave(&bed, terminal);
+}
+
 /// Rows keep to the window as it is when they come.
 #[test]
 fn rows_keep_to_a_window_that_has_changed() {

@@ -24,12 +24,6 @@ pub(super) fn recovered(style: Style, account: &Account) -> Vec<String> {
             .collect(),
     );
     names("starts that were cut short, undone", text(&account.undone));
-    if account.leftovers > 0 {
-        names(
-            "processes that commands of an earlier run had left, ended",
-            vec![account.leftovers.to_string()],
-        );
-    }
     names(
         "tasks given back",
         account
@@ -54,6 +48,12 @@ pub(super) fn recovered(style: Style, account: &Account) -> Vec<String> {
             .map(|record| record.request_id.to_string())
             .collect(),
     );
+    if account.leftovers > 0 {
+        names(
+            "processes that commands of an earlier run had left, ended",
+            vec![account.leftovers.to_string()],
+        );
+    }
     names("worktrees", account.worktrees.clone());
     names("damaged files", account.damaged.clone());
     names(

@@ -1,9 +1,10 @@
 //! Each item as lines, and the text that is being streamed.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use super::board::{self, STOPPED};
-use super::calls::{self, tool_call};
+use super::calls::{self, Ended, tool_call};
 use super::prose::{self, indented};
 use super::{recovered, requests};
 use crate::cli::front::flow::Flow;
@@ -11,6 +12,7 @@ use crate::cli::front::{question, view};
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::{self, Style};
 use crate::cli::wrap;
+use crate::clock;
 use crate::conversation::ToolCall;
 use crate::ids::AgentName;
 use crate::lead::{PromptFor, Shown, TeammateNews, View};
@@ -25,8 +27,17 @@ pub struct Renderer {
     width: fn() -> Option<usize>,
     text: Flow,
     streamed: bool,
+    /// The call that runs, where a screen shows it.
+    running: Option<Running>,
     /// What was last said of each teammate.
     said: BTreeMap<AgentName, &'static str>,
+}
+
+#[derive(Debug)]
+struct Running {
+    id: String,
+    line: String,
+    since: Instant,
 }
 
 impl Renderer {
@@ -38,6 +49,7 @@ impl Renderer {
             width: || None,
             text: Flow::new(style),
             streamed: false,
+            running: None,
             said: BTreeMap::new(),
         }
     }
@@ -54,10 +66,17 @@ impl Renderer {
         self
     }
 
-    /// The rows of streamed text that still change, at most `most` of them.
+    /// The rows that still change: streamed text, at most `most` of them, and the call that runs.
     pub fn open(&self, most: usize) -> Vec<String> {
-        let width = (self.width)();
-        width.map_or_else(Vec::new, |width| self.text.open(width, most))
+        let Some(width) = (self.width)() else {
+            return Vec::new();
+        };
+        let mut rows = self.text.open(width, most);
+        let running = self.running.as_ref();
+        rows.extend(
+            running.and_then(|running| wrap::leave(&running.line, width).into_iter().next()),
+        );
+        rows
     }
 
     /// The lines of one item; may be none.
@@ -76,9 +95,10 @@ impl Renderer {
                 lines.extend(self.text.end(width));
                 lines
             }
-            Shown::Mail(_) | Shown::View(View::Diff(_)) | Shown::Shell { .. } => {
-                self.of(item, width)
-            }
+            Shown::Mail(_)
+            | Shown::ToolResult { .. }
+            | Shown::View(View::Diff(_))
+            | Shown::Shell { .. } => self.of(item, width),
             _ => wrap::lines(self.of(item, width), width),
         }
     }
@@ -98,8 +118,19 @@ impl Renderer {
                 ))]
             }
             Shown::Recovered(account) => recovered::recovered(style, account),
-            Shown::ToolUse(call) => vec![style.dim(&format!("→ {}", tool_call(call)))],
-            Shown::ToolResult { call, output, ok } => self.tool_result(call, output, *ok),
+            Shown::ToolUse(call) => self.tool_use(call, width),
+            Shown::ToolResult { call, output, ok } => {
+                let took = self.running.take().filter(|running| running.id == call.id);
+                let took =
+                    took.map(|running| clock::instant().saturating_duration_since(running.since));
+                let ended = Ended {
+                    call,
+                    output,
+                    ok: *ok,
+                    took,
+                };
+                self.tool_result(&ended, width)
+            }
             Shown::Interrupted => self.void(style.warn("interrupted"), width),
             Shown::Retrying { why, wait } => {
                 let line = format!(
@@ -134,6 +165,7 @@ impl Renderer {
     /// What was streamed does not count: it stays visible, marked.
     fn void(&mut self, line: String, width: Option<usize>) -> Vec<String> {
         self.streamed = false;
+        self.running = None;
         let mut lines = self.text.end(width);
         lines.push(line);
         lines
@@ -173,15 +205,39 @@ impl Renderer {
         }
     }
 
-    fn tool_result(&self, call: &ToolCall, output: &str, ok: bool) -> Vec<String> {
+    /// On a screen a call is seen while it runs, and said when it has ended; elsewhere it is said when it begins.
+    fn tool_use(&mut self, call: &ToolCall, width: Option<usize>) -> Vec<String> {
+        let line = self.style.dim(&format!("→ {}", tool_call(call)));
+        if width.is_none() {
+            return vec![line];
+        }
+        self.running = Some(Running {
+            id: call.id.clone(),
+            line,
+            since: clock::instant(),
+        });
+        Vec::new()
+    }
+
+    fn tool_result(&self, ended: &Ended<'_>, width: Option<usize>) -> Vec<String> {
         let style = self.style;
+        if width.is_some() && !(ended.ok && self.verbose) {
+            return calls::folded(style, ended);
+        }
+        let Ended {
+            call, output, ok, ..
+        } = *ended;
         let name = safe_line(&call.name, 80);
         match (ok, self.verbose) {
             (true, false) => Vec::new(),
-            (true, true) => indented(output)
-                .iter()
-                .map(|line| style.dim(line))
-                .collect(),
+            (true, true) => {
+                let mut lines = match width {
+                    Some(_) => calls::folded(style, ended),
+                    None => Vec::new(),
+                };
+                lines.extend(indented(output).iter().map(|line| style.dim(line)));
+                lines
+            }
             (false, _) => {
                 let mut lines = vec![style.bad(&format!("✗ {name}"))];
                 lines.extend(indented(output).iter().map(|line| style.dim(line)));
