@@ -210,6 +210,27 @@ fn what_was_claimed_by_one_killed_in_mid_claim_is_found_under_the_lock() {
 }
 
 #[test]
+fn what_its_maker_could_not_tell_it_tells_as_soon_as_it_can() {
+    let root = tempfile::tempdir().unwrap();
+    let one = board(root.path());
+    create(&one, &[new(1, &[])]);
+    let path = at(root.path(), ".journal.jsonl");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    claim(&one, 1, "alice").unwrap();
+    std::fs::remove_dir(&path).unwrap();
+    drop(one.lock(&agent("lead")).unwrap());
+    let told = journal(root.path());
+    let line = told.iter().find(|line| line["task"] == "task_00000001");
+    let line = line.expect("nobody was told");
+    assert_eq!(
+        (&line["by"], &line["owner"]),
+        (&"alice".into(), &"alice".into())
+    );
+    assert_eq!(line["change"]["status"]["old"], "pending");
+}
+
+#[test]
 fn whatever_is_derived_may_be_deleted_at_any_time() {
     for gone in [".journal.jsonl", ".lock", ".bell", "all"] {
         let root = tempfile::tempdir().unwrap();
