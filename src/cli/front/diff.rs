@@ -32,7 +32,8 @@ pub fn beginning(
     lines
 }
 
-fn coloured(style: Style, line: &str) -> String {
+/// One line of a diff, safe already.
+pub fn coloured(style: Style, line: &str) -> String {
     if ["+++ ", "--- ", "diff ", "index "]
         .iter()
         .any(|begin| line.starts_with(begin))

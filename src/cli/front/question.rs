@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
+use super::diff;
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::Style;
 use crate::request::{Record, RequestKind};
@@ -109,10 +110,14 @@ fn plan(plan: &Plan) -> Vec<String> {
 fn permission(style: Style, ask: &PermissionAsk) -> Vec<String> {
     let mut lines = vec![style.bold(&safe_line(&ask.tool, 80))];
     match &ask.diff {
-        Some(diff) => {
+        Some(changes) => {
             let path = ask.input["path"].as_str().unwrap_or_default();
             lines.push(safe_line(path, 400));
-            lines.extend(shown(diff));
+            lines.extend(
+                shown(changes)
+                    .iter()
+                    .map(|line| diff::coloured(style, line)),
+            );
         }
         None => lines.extend(input(&ask.input)),
     }
@@ -216,6 +221,19 @@ mod tests {
             "[A]llow always",
         ] {
             assert!(ask.contains(part), "{part}: {ask}");
+        }
+    }
+
+    #[test]
+    fn an_edit_is_asked_about_with_its_diff_in_colour() {
+        let ask = json!({"tool": "edit_file", "input": {"path": "x"}, "diff": "@@ -1 +1 @@\n-one\n+two\n",
+            "because": "so", "always": null, "dir": "/w"});
+        let lines = lines(Style { color: true }, &record("permission", &ask), 0, None);
+        for line in ["  \u{1b}[31m-one\u{1b}[0m", "  \u{1b}[32m+two\u{1b}[0m"] {
+            assert!(
+                lines.iter().any(|shown| shown == line),
+                "{line:?}: {lines:?}"
+            );
         }
     }
 
