@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthChar;
 
 use crate::cli::shell::Style;
-use crate::ids::AgentName;
+use crate::ids::{AgentName, RequestId};
 use crate::lead::{PromptFor, Shown, Used};
+use crate::request::RequestKind;
 use crate::team::{Member, MemberStatus};
 
 /// One for each tick.
@@ -24,6 +25,8 @@ pub struct Status {
     /// Until when its server has asked it to wait.
     waits_until: Option<Instant>,
     team: BTreeMap<AgentName, Member>,
+    /// Whose call waits for a permission.
+    asking: BTreeMap<RequestId, AgentName>,
     open: usize,
     used: Option<Used>,
 }
@@ -51,6 +54,13 @@ impl Status {
                     self.team.remove(name);
                 }
             }
+            Shown::RequestOpened(record) if record.kind == RequestKind::Permission => {
+                let (id, who) = (record.request_id.clone(), record.sender.clone());
+                self.asking.insert(id, who);
+            }
+            Shown::RequestClosed(record) => {
+                self.asking.remove(&record.request_id);
+            }
             Shown::Prompt(PromptFor::Question(open)) => self.open = open.behind + 1,
             Shown::Prompt(PromptFor::Message | PromptFor::Nothing) => self.open = 0,
             _ => {}
@@ -71,7 +81,9 @@ impl Status {
         if let Some(since) = self.works_since {
             parts.push(self.lead(since, now));
         }
-        parts.extend(self.team.values().map(teammate));
+        let asks = |name: &AgentName| self.asking.values().any(|who| who == name);
+        let team = self.team.iter();
+        parts.extend(team.map(|(name, member)| teammate(member, asks(name))));
         if self.open > 0 {
             parts.push(format!("{} open", self.open));
         }
@@ -98,9 +110,10 @@ impl Status {
     }
 }
 
-fn teammate(member: &Member) -> String {
+fn teammate(member: &Member, asks: bool) -> String {
     let doing = match member.status {
         MemberStatus::Starting => "starts",
+        MemberStatus::Working if asks => "waits for you",
         MemberStatus::Working => "works",
         MemberStatus::Idle => "idle",
         MemberStatus::WaitingApproval => "waits for you",
@@ -204,6 +217,29 @@ mod tests {
         status.note(&Shown::Working(false), later);
         status.note(&news("alice", "stopped", true), later);
         assert_eq!(row(&status, later, 120), None);
+    }
+
+    #[test]
+    fn whose_call_waits_for_a_permission_waits_for_the_person() {
+        let now = clock::instant();
+        let mut status = Status::default();
+        status.note(&news("alice", "working", true), now);
+        let record = |kind: &str| -> crate::request::Record {
+            serde_json::from_value(json!({
+                "request_id": "req_00000001", "type": kind, "sender": "alice", "target": "user",
+                "status": "pending", "payload": {}, "work_version": 1, "task_id": null,
+                "created_at": "2026-11-30T17:00:00.000Z", "decided_at": null, "decided_by": null,
+                "feedback": null, "scope": null,
+            }))
+            .unwrap()
+        };
+        let starts = |status: &Status, part: &str| row(status, now, 80).unwrap().starts_with(part);
+        status.note(&Shown::RequestOpened(record("shutdown")), now);
+        assert!(starts(&status, "alice works"));
+        status.note(&Shown::RequestOpened(record("permission")), now);
+        assert!(starts(&status, "alice waits for you"));
+        status.note(&Shown::RequestClosed(record("permission")), now);
+        assert!(starts(&status, "alice works"));
     }
 
     #[test]
