@@ -281,16 +281,13 @@ pub fn read_lines(file: &File, offset: u64, max_line: usize) -> io::Result<Chunk
     let mut at = offset;
     loop {
         let got = match file.read_at(&mut block, at) {
+            Ok(0) => return Ok(splitter.chunk),
             Ok(got) => got,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
         splitter.feed(&block[..got]);
         at += got as u64;
-        // A file gives less than was asked for at its end only.
-        if got < block.len() {
-            return Ok(splitter.chunk);
-        }
         block.resize(BLOCK.min(4 * block.len()), 0);
     }
 }

@@ -169,6 +169,8 @@ fn pack(place: &Place, fresh: &Fresh, copies: &Path) -> Result<PathBuf, GitError
         "pack-objects",
         "-q",
         "--window=0",
+        // Nothing is compared, and a thread takes longer to start than these few objects to be copied.
+        "--threads=1",
         "all",
     ];
     let ended = git.end_fed(&args, &ids, CHECKOUT)?;
