@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::stream::Building;
-use super::{allowed_tokens, auth};
+use super::{Anthropic, allowed_tokens, auth};
 use crate::conversation::Block;
 use crate::model::exchange;
 use crate::model::failure::Failure;
+use crate::model::http::Patience;
 use crate::model::{Credentials, Reply, Stop};
 
 fn stream(events: &[Value]) -> Vec<u8> {
@@ -235,4 +236,21 @@ fn the_key_goes_before_the_token_and_one_is_needed() {
     );
     let missing = with(None, None).unwrap_err().to_string();
     assert!(missing.ends_with("set ANTHROPIC_API_KEY"), "{missing}");
+}
+
+#[test]
+fn a_token_of_a_login_is_sent_as_one() {
+    let headers = |token: &str| {
+        let credentials = Credentials {
+            anthropic_token: Some(token.to_owned()),
+            ..Credentials::default()
+        };
+        let opened = Anthropic::open("m", &credentials, "alice", Patience::default()).unwrap();
+        opened.headers
+    };
+    let beta = ("anthropic-beta", "oauth-2025-04-20".to_owned());
+    let login = headers("sk-ant-oat01-x");
+    assert!(login.contains(&beta), "{login:?}");
+    assert!(login.contains(&("authorization", "Bearer sk-ant-oat01-x".to_owned())));
+    assert!(!headers("another").contains(&beta));
 }

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::OpenAi;
 use super::stream::Building;
 use crate::conversation::{Block, Usage};
 use crate::model::exchange;
 use crate::model::failure::Failure;
-use crate::model::{Reply, Stop};
+use crate::model::http::Patience;
+use crate::model::{Credentials, Reply, Stop};
 
 fn stream(chunks: &[Value]) -> String {
     let lines: Vec<String> = chunks
@@ -192,4 +194,15 @@ fn the_parts_of_reasoning_go_back_with_the_calls() {
         {"type": "reasoning.text", "index": 0, "text": "hm"},
     ]});
     assert_eq!(told(&reply), [echoed, json!(["ls", {}])]);
+}
+
+#[test]
+fn a_server_that_wants_no_key_gets_one_that_is_none() {
+    let credentials = Credentials {
+        openai_base: Some("http://127.0.0.1:1".to_owned()),
+        ..Credentials::default()
+    };
+    let opened = OpenAi::open("m", &credentials, "alice", Patience::default()).unwrap();
+    let bearer = ("authorization", "Bearer no-key".to_owned());
+    assert_eq!(opened.headers, [bearer]);
 }

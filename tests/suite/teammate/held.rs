@@ -5,6 +5,7 @@ use std::time::Duration;
 use pitcrew::clock;
 use pitcrew::mailbox::Kind;
 use pitcrew::model::Gate;
+use pitcrew::request::RequestStatus;
 use serde_json::{Value, json};
 
 use super::played::Played;
@@ -87,4 +88,24 @@ fn a_server_that_is_down_costs_the_task_no_attempt() {
             "{task:#}"
         );
     }
+}
+
+#[test]
+fn a_wrap_up_that_the_server_puts_off_is_skipped() {
+    let lead = Played::new(&json!([
+        says("made it"),
+        {"error": {"status": 429, "retry_after": 600}},
+        says("never said"),
+    ]));
+    let alice = lead.start(&[]);
+    lead.wait_for_status("idle");
+    lead.send(Kind::Message, "Go on.");
+    assert_eq!(lead.letter(&Kind::Result, 1).content, "made it");
+    let request = lead.ask_to_stop(false);
+    let _done = alice.wait(DEADLINE).expect_code(0);
+    let record = lead.requests().get(&request).unwrap();
+    assert_eq!(record.status, RequestStatus::Completed);
+    let farewell = lead.letter(&Kind::Result, 2);
+    assert_eq!(farewell.summary.as_deref(), Some("farewell"));
+    assert_eq!(farewell.content, "made it");
 }
