@@ -323,6 +323,7 @@ impl Session {
 
     fn ask_again(&mut self, why: String) {
         if let Some(PromptFor::Question(mut answering)) = self.question() {
+            self.person.sees(PromptFor::Question(answering.clone()));
             answering.again = Some(why);
             self.ui.show(Shown::Prompt(PromptFor::Question(answering)));
         }

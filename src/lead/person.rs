@@ -46,6 +46,11 @@ pub(super) struct Person {
 }
 
 impl Person {
+    /// The person is told what the next line is for without being shown all of it.
+    pub(super) fn sees(&mut self, prompt: PromptFor) {
+        self.prompt = Some(prompt);
+    }
+
     /// Whether something that the person asked for is under way.
     pub(super) fn is_served(&self) -> bool {
         self.shell.is_some() || self.looking > 0 || self.submissions.under_way()

@@ -84,6 +84,11 @@ pub fn interrupt(pid: u32) {
     signal_process(pid, Signal::SIGINT);
 }
 
+/// Has the process group `group` go on if it was stopped.
+pub(super) fn go_on(group: u32) {
+    signal_group(group, Signal::SIGCONT);
+}
+
 /// Sends SIGKILL to the process group `group`.
 pub fn kill_group(group: u32) {
     signal_group(group, Signal::SIGKILL);

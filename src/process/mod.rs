@@ -7,6 +7,7 @@ mod abandoned;
 mod ancestors;
 pub mod capture;
 pub mod child;
+pub mod foreground;
 pub mod guard;
 pub mod harden;
 mod pipe;

@@ -52,6 +52,12 @@ impl Above {
         }
     }
 
+    /// Adds a line of the editor's own.
+    pub fn say(&self, line: String) {
+        self.waiting().lines.push_back(line);
+        self.give_way.store(true, Ordering::Release);
+    }
+
     /// Whether the editor shows a list that printing would close; it comes back by itself when that is closed.
     pub fn must_wait(&self) -> bool {
         self.menu.is_open() || self.prompt.is_searching()

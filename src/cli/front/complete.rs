@@ -5,9 +5,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use reedline::{Completer, CompletionResult, Span, Suggestion};
+use reedline::{Completer, CompletionResult, CompletionStatus, Span, Suggestion};
 
+use super::behind::Behind;
 use super::prompt::SharedPrompt;
 use crate::agent::joined::open_board;
 use crate::board::Status;
@@ -95,15 +98,25 @@ pub struct Known {
     workspace: Workspace,
     credentials: Credentials,
     prompt: SharedPrompt,
+    behind: Behind,
+    give_way: Arc<AtomicBool>,
 }
 
 impl Known {
-    /// Over a workspace; silent while `prompt` is a question's.
-    pub fn new(workspace: Workspace, credentials: Credentials, prompt: SharedPrompt) -> Self {
+    /// Over a workspace; silent while `prompt` is a question's. Keys kept `behind` for nothing have the editor give way.
+    pub fn new(
+        workspace: Workspace,
+        credentials: Credentials,
+        prompt: SharedPrompt,
+        behind: Behind,
+        give_way: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             workspace,
             credentials,
             prompt,
+            behind,
+            give_way,
         }
     }
 
@@ -187,6 +200,14 @@ fn files(root: &Path, typed: &str) -> Vec<Offer> {
 }
 
 impl Completer for Known {
+    /// The editor calls this between two batches of keys.
+    fn poll_completion(&mut self) -> CompletionStatus {
+        if self.behind.batch_is_over() {
+            self.give_way.store(true, Ordering::Release);
+        }
+        CompletionStatus::Idle
+    }
+
     fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
         let asked = line.get(..pos).filter(|_| !self.prompt.is_question());
         let Some(wanted) = asked.and_then(wanted) else {

@@ -9,18 +9,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use reedline::{Emacs, Reedline, ReedlineMenu};
+use reedline::{Reedline, ReedlineMenu};
 
 use super::above::Above;
+use super::behind::{Behind, Keys};
 use super::complete::Known;
+use super::continued::Continued;
 use super::keyboard::Keyboard;
 use super::menu::{Completions, Openness};
 use super::prompt::{SharedPrompt, before_message};
-use super::raw::Raw;
+use super::raw::{Found, Raw};
 use super::render::Renderer;
 use super::said::Said;
 use super::typed::{Asked, Typed};
-use super::{keys, question, status};
+use super::visual::Visual;
+use super::{question, status};
 use crate::cli::place::Place;
 use crate::cli::shell;
 use crate::lead::{Inlet, PromptFor, Shown, Ui};
@@ -62,12 +65,14 @@ pub struct Typing {
 
 /// Starts the editor; what is typed goes to `inlet`.
 pub fn start(renderer: Renderer, place: &Place, inlet: Inlet) -> (Editor, Typing) {
-    let raw = Raw::enter();
+    let found = Found::look();
+    let raw = Raw::enter(found.clone());
     let (end, give_way): (Arc<AtomicBool>, Arc<AtomicBool>) = Default::default();
     let prompt = SharedPrompt::new(place.style, Arc::clone(&give_way));
     prompt.set(before_message(Mode::default(), false));
     let menu = Openness::new(Arc::clone(&give_way));
-    let mut line_editor = line_editor(place, &prompt, &menu, &give_way);
+    let behind = Behind::default();
+    let mut line_editor = line_editor(place, &prompt, &menu, &behind, &give_way);
     let repaint = {
         let (signal, menu) = (line_editor.repaint_signal(), menu.clone());
         // With the menu open each repaint asks where the cursor is, and an answer runs into the person's Esc.
@@ -86,6 +91,9 @@ pub fn start(renderer: Renderer, place: &Place, inlet: Inlet) -> (Editor, Typing
         menu,
         above: above.clone(),
         typed: Typed::new(asked.clone()),
+        behind,
+        visual: Visual::new(place.environment.all.clone()),
+        terminal: found,
         give_way: Arc::clone(&give_way),
         wanted: false,
         end: Arc::clone(&end),
@@ -121,15 +129,24 @@ fn line_editor(
     place: &Place,
     prompt: &SharedPrompt,
     menu: &Openness,
+    behind: &Behind,
     give_way: &Arc<AtomicBool>,
 ) -> Reedline {
     let settings_dir = place.environment.settings_dir();
     let said = Said::open(settings_dir.as_deref(), prompt.clone());
     let credentials = place.environment.credentials.clone();
-    let known = Known::new(place.workspace.clone(), credentials, prompt.clone());
+    let known = Known::new(
+        place.workspace.clone(),
+        credentials,
+        prompt.clone(),
+        behind.clone(),
+        Arc::clone(give_way),
+    );
+    let keys = Keys::new(behind.clone(), menu.clone(), prompt.clone());
     let menu = Completions::new(menu.clone());
     Reedline::create()
-        .with_edit_mode(Box::new(Emacs::new(keys::bindings())))
+        .with_edit_mode(Box::new(keys))
+        .with_validator(Box::new(Continued))
         .with_ansi_colors(place.style.color)
         .with_history(Box::new(said))
         .with_completer(Box::new(known))
@@ -138,7 +155,6 @@ fn line_editor(
         .with_partial_completions(true)
         .with_poll_interval(LOOK)
         .with_break_signal(Arc::clone(give_way))
-        .use_bracketed_paste(true)
 }
 
 /// Has the status row painted again while it ticks; rests otherwise.
@@ -210,7 +226,8 @@ impl Ui for Editor {
                 }
             };
             self.prompt.set(before_message(self.mode, self.works));
-            if self.asked.set(question) {
+            let again = matches!(prompt, PromptFor::Question(open) if open.again.is_some());
+            if self.asked.set(question, again) {
                 self.give_way.store(true, Ordering::Release);
             }
             (self.repaint)();

@@ -7,13 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::cursor;
-use reedline::{EditCommand, Reedline, ReedlineMenu, Signal};
+use reedline::{EditCommand, Reedline, ReedlineEvent, ReedlineMenu, Signal};
 
 use super::above::Above;
-use super::keys::{CUT, INTERRUPT, MODE};
+use super::behind::Behind;
+use super::continued::joined;
+use super::keys::{CUT, INTERRUPT, MODE, VISUAL, handed_over};
 use super::menu::{Completions, Openness};
 use super::prompt::SharedPrompt;
-use super::typed::Typed;
+use super::raw::Found;
+use super::typed::{Taken, Typed};
+use super::visual::Visual;
+use crate::cli::safe::safe_line;
 use crate::cli::shell;
 use crate::lead::Inlet;
 
@@ -29,6 +34,12 @@ pub struct Keyboard {
     pub above: Above,
     /// Whose the text is.
     pub typed: Typed,
+    /// Keys that came behind one that ended the reading.
+    pub behind: Behind,
+    /// The person's own editor.
+    pub visual: Visual,
+    /// The terminal as programs find it.
+    pub terminal: Found,
     /// Has the editor come back.
     pub give_way: Arc<AtomicBool>,
     /// It was to come back while it was being wiped.
@@ -51,6 +62,7 @@ impl Keyboard {
                 break;
             };
             self.on_signal(signal);
+            self.type_what_came_behind();
             self.print_above();
             if std::mem::take(&mut self.wanted) {
                 self.give_way.store(true, Ordering::Release);
@@ -64,27 +76,94 @@ impl Keyboard {
     fn on_signal(&mut self, signal: Signal) {
         match signal {
             Signal::Success(line) => match self.typed.entered() {
-                Some(question) => self.inlet.reply(question, line),
-                None => self.inlet.words(line),
+                Some(question) => self.inlet.reply(question, joined(line)),
+                None => self.inlet.words(joined(line)),
             },
-            Signal::HostCommand(command) if command == CUT => self.inlet.cut(),
-            Signal::HostCommand(command) if command == MODE => self.inlet.next_mode(),
-            Signal::HostCommand(command) if command == INTERRUPT && self.text().is_empty() => {
-                self.inlet.interrupt();
-            }
-            Signal::HostCommand(command) if command == INTERRUPT => {
-                self.set_text(String::new(), None);
-            }
+            Signal::HostCommand(command) => self.on_command(&command),
             Signal::CtrlC => self.inlet.interrupt(),
             Signal::CtrlD => self.inlet.end_of_input(),
             Signal::ExternalBreak(text) => {
-                if let Some(text) = self.typed.taken_over(&text) {
+                if let Some(Taken { text, dropped }) = self.typed.taken_over(&text) {
+                    self.tell_dropped(dropped);
                     self.close_menu();
                     self.prompt.set_question(self.typed.prompt());
                     self.set_text(text, None);
                 }
             }
             _ => {}
+        }
+    }
+
+    fn on_command(&mut self, command: &str) {
+        match command {
+            CUT => self.inlet.cut(),
+            MODE => self.inlet.next_mode(),
+            INTERRUPT if self.text().is_empty() => self.inlet.interrupt(),
+            INTERRUPT => self.set_text(String::new(), None),
+            VISUAL => self.edit_outside(),
+            _ => {}
+        }
+    }
+
+    /// Text, Enter, and what hands over; other keys would move in a line that was not seen yet.
+    fn type_what_came_behind(&mut self) {
+        for event in self.behind.take() {
+            match (&event, &mut self.editor) {
+                (ReedlineEvent::Edit(edits), Some(editor)) => editor.run_edit_commands(edits),
+                (ReedlineEvent::Enter, Some(editor))
+                    if editor.current_buffer_contents().ends_with('\\') =>
+                {
+                    editor.run_edit_commands(&[EditCommand::InsertNewline]);
+                }
+                (ReedlineEvent::Enter | ReedlineEvent::Submit, _) => self.enter(),
+                _ => {
+                    if let Some(command) = handed_over(&event) {
+                        self.on_command(command);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The line as it stands is sent, and kept among what was said.
+    fn enter(&mut self) {
+        let Some(editor) = self.editor.take() else {
+            return;
+        };
+        let mut editor = editor.with_immediately_accept(true);
+        let signal = loop {
+            match editor.read_line(&self.prompt) {
+                Ok(Signal::ExternalBreak(_)) => self.wanted = true,
+                other => break other,
+            }
+        };
+        self.editor = Some(editor.with_immediately_accept(false));
+        if let Ok(signal) = signal {
+            self.on_signal(signal);
+        }
+    }
+
+    /// Gives the terminal to the person's own editor with the text; what comes in meanwhile waits.
+    fn edit_outside(&mut self) {
+        let text = self.text();
+        self.set_text(String::new(), None);
+        self.wipe();
+        self.terminal.give_back();
+        let edited = self.visual.edit(&text, &self.end);
+        self.terminal.take();
+        let text = edited.unwrap_or_else(|why| {
+            self.above.say(safe_line(&why, 400));
+            text
+        });
+        self.set_text(text, None);
+    }
+
+    fn tell_dropped(&self, answer: Option<String>) {
+        if let Some(answer) = answer {
+            self.above.say(format!(
+                "what you had typed as its answer was dropped: {}",
+                safe_line(&answer, 200)
+            ));
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the keys of the session's editor do besides typing.
 
+use crossterm::event::{Event, KeyEvent};
 use reedline::{
     EditCommand, KeyCode, KeyModifiers, Keybindings, ReedlineEvent, default_emacs_keybindings,
 };
@@ -12,14 +13,23 @@ pub const INTERRUPT: &str = "interrupt";
 pub const CUT: &str = "cut";
 /// Shift+Tab where no menu is open.
 pub const MODE: &str = "mode";
+/// The text goes into the person's own editor.
+pub const VISUAL: &str = "visual";
 
 /// The session's own keys, for `/help`.
-pub const KEYS: [(&str, &str); 9] = [
+pub const KEYS: [(&str, &str); 10] = [
     (
         "Enter",
         "send the line; while the lead works it waits for its next turn",
     ),
-    ("Ctrl-J", "go on in another line"),
+    (
+        "Alt-Enter, Ctrl-J",
+        "go on in another line; so does Enter after a \\",
+    ),
+    (
+        "Ctrl-G",
+        "write the text in your own editor, as does Ctrl-X Ctrl-E",
+    ),
     ("Tab", "complete a command, name, task, model, or @file"),
     ("Up, Down", "what you said before"),
     ("Ctrl-R", "search in what you said before"),
@@ -54,11 +64,10 @@ pub fn bindings() -> Keybindings {
                 ReedlineEvent::Esc,
             ]),
         ),
-        (
-            KeyModifiers::CONTROL,
-            KeyCode::Char('j'),
-            ReedlineEvent::Edit(vec![EditCommand::InsertNewline]),
-        ),
+        (KeyModifiers::CONTROL, KeyCode::Char('j'), new_line()),
+        (KeyModifiers::ALT, KeyCode::Enter, new_line()),
+        (KeyModifiers::SHIFT, KeyCode::Enter, new_line()),
+        (KeyModifiers::CONTROL, KeyCode::Char('g'), command(VISUAL)),
         (
             KeyModifiers::SHIFT,
             KeyCode::BackTab,
@@ -77,4 +86,32 @@ pub fn bindings() -> Keybindings {
         keys.add_binding(modifiers, key, event);
     }
     keys
+}
+
+fn new_line() -> ReedlineEvent {
+    ReedlineEvent::Edit(vec![EditCommand::InsertNewline])
+}
+
+/// The command with which `event` ends the reading of the line, if it may.
+pub fn handed_over(event: &ReedlineEvent) -> Option<&str> {
+    match event {
+        ReedlineEvent::ExecuteHostCommand(command) => Some(command),
+        ReedlineEvent::UntilFound(all) | ReedlineEvent::Multiple(all) => {
+            all.iter().find_map(handed_over)
+        }
+        _ => None,
+    }
+}
+
+/// Ctrl-G for Ctrl-E behind Ctrl-X; `begun`: Ctrl-X was the key before. Anything else is itself.
+pub fn second_of_two(begun: &mut bool, event: Event) -> Event {
+    let is = |wanted: char| {
+        matches!(event, Event::Key(KeyEvent { code: KeyCode::Char(ch), modifiers: KeyModifiers::CONTROL, .. })
+            if ch == wanted)
+    };
+    if std::mem::replace(begun, is('x')) && is('e') {
+        Event::Key(KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL))
+    } else {
+        event
+    }
 }

@@ -1,7 +1,9 @@
 //! How a session is seen and spoken to: a line editor, a plain terminal, a pipe, or nobody at all.
 
 pub mod above;
+pub mod behind;
 pub mod complete;
+pub mod continued;
 pub mod diff;
 pub mod editor;
 pub mod events;
@@ -23,5 +25,6 @@ pub mod said;
 pub mod status;
 pub mod typed;
 pub mod view;
+pub mod visual;
 
 pub use open::{open, print_broken, print_result};

@@ -11,8 +11,11 @@ use crate::tool::{PermissionAsk, Plan, TeamProposal};
 /// Most characters of one value that are shown.
 const MAX_SHOWN: usize = 6000;
 
-/// The question as lines, safe and styled. `again` says why the last line was no answer.
+/// The question as lines, safe and styled. `again` says why the last line was no answer: that alone is new then.
 pub fn lines(style: Style, record: &Record, behind: usize, again: Option<&str>) -> Vec<String> {
+    if let Some(why) = again {
+        return vec![style.bad(&safe_line(why, 400))];
+    }
     let body = match record.kind {
         RequestKind::Team => read(record).map(|proposal| team(style, &proposal)),
         RequestKind::PlanApproval => read(record).map(|plan| self::plan(&plan)),
@@ -24,9 +27,6 @@ pub fn lines(style: Style, record: &Record, behind: usize, again: Option<&str>) 
     lines.extend(body.into_iter().map(|line| format!("  {line}")));
     if behind > 0 {
         lines.push(style.dim(&format!("  ({behind} more after this one)")));
-    }
-    if let Some(why) = again {
-        lines.push(style.bad(&safe_line(why, 400)));
     }
     lines.push(style.bold(choices(record)));
     lines

@@ -22,6 +22,7 @@ mod models;
 mod modes;
 mod no_file;
 mod output;
+mod own_editor;
 mod readme;
 mod screen;
 mod scripts_docs;
@@ -30,6 +31,7 @@ mod shapes;
 mod streaming;
 mod team_verbs;
 mod terminal;
+mod typing;
 mod watch;
 
 use crate::support::Bed;

@@ -1,0 +1,135 @@
+//! What becomes of keys: none is lost, and each goes where it was meant to go.
+
+use serde_json::{Value, json};
+
+use crate::support::{Bed, DEADLINE, Terminal, wait_until};
+
+fn session(bed: &Bed, replies: &Value) -> Terminal {
+    let model = bed.script(&json!({ "agents": { "lead": replies } }));
+    let args = ["--model", &model, "--sandbox", "preferred"];
+    let mut terminal = Terminal::sized(bed.lead_command(&args), 80, 24);
+    terminal.wait_for("lead> ", DEADLINE);
+    terminal
+}
+
+#[track_caller]
+fn wait_for_line(terminal: &mut Terminal, line: &str) {
+    let mut last = Vec::new();
+    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        wait_until(line, DEADLINE, || {
+            last = terminal.rows();
+            (last.iter().rfind(|row| !row.is_empty())? == line).then_some(())
+        });
+    }));
+    assert!(found.is_ok(), "{line:?} does not end {last:#?}");
+}
+
+#[track_caller]
+fn leave(bed: &Bed, mut terminal: Terminal) {
+    terminal.line("/exit");
+    assert_eq!(terminal.wait(DEADLINE), Some(0), "{}", terminal.plain());
+    bed.assert_no_process_left();
+}
+
+fn said(bed: &Bed) -> String {
+    let dir = bed.root().join(".team/state/transcripts");
+    let all = std::fs::read_dir(dir).unwrap().flatten();
+    all.map(|entry| std::fs::read_to_string(entry.path()).unwrap())
+        .collect()
+}
+
+/// A key that hands over to the session takes nothing with it of what was typed so fast that it came in the same read.
+#[test]
+fn what_comes_in_one_read_behind_a_key_that_hands_over_is_typed() {
+    let bed = Bed::new();
+    let mut terminal = session(&bed, &json!([{ "text": "Heard." }]));
+    terminal.send("\u{1b}[Zgone\u{3}here \u{1b}[Zand there\r");
+    terminal.wait_for("Heard.", DEADLINE);
+    let said = said(&bed);
+    assert!(said.contains("\"here and there\""), "{said}");
+    assert!(!said.contains("gone"), "{said}");
+    wait_for_line(&mut terminal, "lead (deny)>");
+    let history = std::fs::read_to_string(bed.home().join(".config/pitcrew/history")).unwrap();
+    assert_eq!(history, "here and there\n");
+    leave(&bed, terminal);
+}
+
+#[test]
+fn a_backslash_or_alt_enter_goes_on_in_another_line() {
+    let bed = Bed::new();
+    let mut terminal = session(&bed, &json!([{ "text": "Heard." }]));
+    terminal.send("one\\\r");
+    wait_for_line(&mut terminal, "…");
+    terminal.send("two\u{1b}\r");
+    wait_for_line(&mut terminal, "…");
+    terminal.send("three\u{a}");
+    terminal.send("four\r");
+    terminal.wait_for("Heard.", DEADLINE);
+    let said = said(&bed);
+    assert!(said.contains("\"one\\ntwo\\nthree\\nfour\""), "{said}");
+    leave(&bed, terminal);
+}
+
+/// What would be lost beneath an empty list is printed.
+#[test]
+fn tab_without_a_match_shows_nothing_and_holds_nothing_back() {
+    let bed = Bed::new();
+    let mut terminal = session(&bed, &json!([]));
+    for text in ["/zzz", "@zzz", "plain words "] {
+        terminal.send(&format!("{text}\t"));
+        wait_for_line(&mut terminal, &format!("lead> {}", text.trim_end()));
+        let news = format!("news beside {}", text.trim());
+        drop(bed.lead(&["task", "add", &news]).expect_code(0));
+        terminal.wait_for(&news, DEADLINE);
+        terminal.send("\u{3}");
+        wait_for_line(&mut terminal, "lead>");
+    }
+    assert!(
+        !terminal.plain().contains("NO RECORDS"),
+        "{}",
+        terminal.plain()
+    );
+    leave(&bed, terminal);
+}
+
+fn asks_to_remove() -> Value {
+    json!([
+        { "tools": [{ "name": "bash", "input": { "command": "rm kept" } }] },
+        { "text": "As you like." },
+    ])
+}
+
+fn open_request(bed: &Bed) -> String {
+    let list = bed
+        .lead(&["permission", "list", "--json"])
+        .expect_code(0)
+        .json();
+    list[0]["request_id"].as_str().unwrap().to_owned()
+}
+
+/// What was typed for a question that somebody else answers is no message.
+#[test]
+fn a_half_typed_answer_goes_with_its_question() {
+    let bed = Bed::git();
+    let mut terminal = session(&bed, &asks_to_remove());
+    terminal.line("go on");
+    terminal.wait_for("allow lead? [a/A/d/D] ", DEADLINE);
+    terminal.line("perhaps");
+    terminal.wait_for("not an answer; it takes a (allow once)", DEADLINE);
+    terminal.send("a only th");
+    wait_for_line(&mut terminal, "allow lead? [a/A/d/D] a only th");
+    drop(
+        bed.lead(&["permission", "deny", &open_request(&bed)])
+            .expect_code(0),
+    );
+    terminal.wait_for("was dropped: a only th", DEADLINE);
+    terminal.wait_for("As you like.", DEADLINE);
+    wait_for_line(&mut terminal, "lead>");
+    let seen = terminal.plain();
+    assert_eq!(
+        seen.matches("── lead asks for permission").count(),
+        1,
+        "{seen}"
+    );
+    leave(&bed, terminal);
+}
