@@ -33,8 +33,9 @@ impl Openness {
     }
 
     fn set(&self, open: bool) {
-        if self.open.swap(open, Ordering::AcqRel) && !open {
-            self.closed.store(true, Ordering::Release);
+        if self.open.swap(open, Ordering::AcqRel) != open {
+            // What the editor was to give way for as it opened waits until it closes.
+            self.closed.store(!open, Ordering::Release);
         }
     }
 }
@@ -51,6 +52,13 @@ impl Completions {
         openness.set(false);
         let columns = ColumnarMenu::default().with_name(NAME).with_marker("");
         Self { columns, openness }
+    }
+
+    /// With nothing to choose from there is nothing to see.
+    fn close_if_empty(&mut self) {
+        if self.get_values().is_empty() && !self.results_are_provisional() {
+            self.set_active(false);
+        }
     }
 }
 
@@ -93,6 +101,7 @@ impl Menu for Completions {
 
     fn update_values(&mut self, editor: &mut Editor, completer: &mut dyn Completer) {
         self.columns.update_values(editor, completer);
+        self.close_if_empty();
     }
 
     fn reset_position(&mut self) {
@@ -107,6 +116,7 @@ impl Menu for Completions {
     ) {
         self.columns
             .update_working_details(editor, completer, painter);
+        self.close_if_empty();
     }
 
     fn replace_in_buffer(&self, editor: &mut Editor) {
@@ -118,6 +128,9 @@ impl Menu for Completions {
     }
 
     fn menu_string(&self, available_lines: u16, use_ansi_coloring: bool) -> String {
+        if self.get_values().is_empty() {
+            return String::new();
+        }
         self.columns.menu_string(available_lines, use_ansi_coloring)
     }
 

@@ -128,6 +128,8 @@ impl Prompt for SharedPrompt {
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
         self.searching.store(true, Ordering::Release);
+        // What the editor was to give way for as the search began waits for its end.
+        self.found.store(false, Ordering::Release);
         Cow::Owned(format!("(history: {}) ", search.term))
     }
 

@@ -166,8 +166,12 @@ fn rows_keep_to_a_window_that_has_changed() {
     let server = ModelServer::start(move |_| Answer::say(words));
     let (bed, mut terminal) = session(&server, &[], 80);
     terminal.line("first");
-    terminal.wait_for(words, DEADLINE);
+    wait_for_rows(&mut terminal, &[words, "lead>"]);
+    let drawn = terminal.seen().len();
     terminal.resize(40, 14);
+    wait_until("the prompt in the new window", DEADLINE, || {
+        (terminal.seen().len() > drawn).then_some(())
+    });
     terminal.line("second");
     wait_for_rows(
         &mut terminal,

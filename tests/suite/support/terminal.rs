@@ -107,6 +107,9 @@ impl Terminal {
     pub fn resize(&mut self, columns: u16, rows: u16) {
         let process = self.session.get_process_mut();
         process.set_window_size(columns, rows).unwrap();
+        self.seen();
+        let (rows, columns) = (NonZero::new(rows).unwrap(), NonZero::new(columns).unwrap());
+        self.screen.set_size(rows, columns);
     }
 
     /// The last whole picture of a process that draws pictures; empty before the first.
