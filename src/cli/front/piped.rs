@@ -1,13 +1,17 @@
 //! Lines from a file, a pipe or a plain terminal; plain lines out.
 //!
 //! Without a terminal a line is read only when the session asks for one, so that a question is answered by a line that was
-//! read after it was shown. On a terminal lines come when the person likes.
+//! read after it was shown. On a terminal lines come when the person likes; one that was only begun when a question comes
+//! must not answer it.
+
+use rustix::termios::{QueueSelector, tcflush};
 
 use super::prompt::before_message;
 use super::prompt_line::PromptLine;
 use super::pull::{self, Pull};
 use super::question;
 use super::render::Renderer;
+use crate::ids::RequestId;
 use crate::lead::{Inlet, PromptFor, Shown, Ui};
 use crate::policy::Mode;
 
@@ -19,6 +23,8 @@ pub struct Piped {
     mode: Mode,
     /// Without a terminal.
     pull: Option<Pull>,
+    /// The question that was asked last.
+    asked: Option<RequestId>,
 }
 
 impl Piped {
@@ -31,6 +37,7 @@ impl Piped {
             prompt,
             mode: Mode::default(),
             pull,
+            asked: None,
         }
     }
 
@@ -44,6 +51,7 @@ impl Piped {
             prompt,
             mode: Mode::default(),
             pull: None,
+            asked: None,
         }
     }
 }
@@ -63,6 +71,12 @@ impl Ui for Piped {
             (Some(pull), PromptFor::Message | PromptFor::Question(_)) => pull.ask(),
             (None, PromptFor::Message) => self.prompt.ask(&before_message(self.mode, false)),
             (None, PromptFor::Question(open)) => {
+                let id = Some(open.record.request_id.clone());
+                if self.asked != id {
+                    // Not a terminal that can do so: then nothing was begun on it.
+                    tcflush(std::io::stdin(), QueueSelector::IFlush).ok();
+                    self.asked = id;
+                }
                 self.prompt.ask(&question::prompt(&open.record));
             }
         }

@@ -178,6 +178,30 @@ fn without_the_editor_lines_are_plain() {
     assert!(!terminal.seen().contains("\u{1b}[6n"));
 }
 
+/// A line is the terminal's until Enter: one that was begun before the question must not answer it.
+#[test]
+fn without_the_editor_a_half_typed_line_answers_no_question() {
+    let bed = Bed::new();
+    let gate = "while [ ! -e go ]; do sleep 0.02; done";
+    let replies = json!([
+        { "tools": [{ "name": "bash", "input": { "command": gate } }] },
+        { "tools": [{ "name": "propose_team", "input": { "members": [{ "name": "bob", "role": "coder" }], "rationale": "one is enough" } }] },
+        { "when": "not today", "text": "As you like." },
+    ]);
+    let mut terminal = session(&bed, &replies, &["--plain"]);
+    terminal.wait_for("lead> ", DEADLINE);
+    terminal.line("begin");
+    terminal.send("y half a message");
+    bed.write("go", "");
+    terminal.wait_for("team? [y/n] ", DEADLINE);
+    terminal.send("\r");
+    terminal.wait_for("y or n", DEADLINE);
+    terminal.line("n not today");
+    terminal.wait_for("As you like.", DEADLINE);
+    terminal.line("/exit");
+    assert_eq!(terminal.wait(DEADLINE), Some(0), "{}", terminal.plain());
+}
+
 #[test]
 fn a_strangers_settings_are_shown_and_asked_about_once() {
     let bed = Bed::new();
