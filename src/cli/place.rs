@@ -171,7 +171,7 @@ impl Place {
 
     /// Whether a lead lives.
     pub fn has_lead(&self) -> bool {
-        lead_presence::living_lead(&self.workspace).is_some()
+        lead_presence::is_there(&self.workspace)
     }
 
     /// The lead, every member as far as the records can be read, and whoever else has a mailbox.

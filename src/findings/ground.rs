@@ -69,7 +69,7 @@ pub enum Fate {
 impl Ground {
     /// Reads all of it. Nothing is locked: what changes meanwhile is found as it was or as it is.
     pub fn read(books: Books<'_>) -> Result<Self, ReadFailed> {
-        let lead = lead_presence::living_lead(books.workspace).is_some();
+        let lead = lead_presence::is_there(books.workspace);
         let mut living: HashSet<AgentName> = HashSet::new();
         let mut members = Vec::new();
         for member in books.roster.list()? {

@@ -54,7 +54,7 @@ pub(super) fn end(books: Books<'_>, agent: &AgentName) -> Result<(), LeaseError>
 
 fn is_alive(books: Books<'_>, agent: &AgentName) -> bool {
     if agent.is_lead() {
-        return lead_presence::living_lead(books.workspace).is_some();
+        return lead_presence::is_there(books.workspace);
     }
     books.roster.is_alive(agent)
 }

@@ -87,7 +87,7 @@ pub struct Survey {
 pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
     let mut survey = Survey::default();
     let kept = files::all(books.workspace)?;
-    let lead = crate::team::lead_presence::living_lead(books.workspace).is_some();
+    let lead = crate::team::lead_presence::is_there(books.workspace);
     for one in &kept {
         survey.looked_at(one.what.check());
         if let Some(finding) = of_file(books, one, Depth::Lines, lead) {

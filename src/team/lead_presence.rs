@@ -47,17 +47,18 @@ impl LeadPresence {
     }
 }
 
-/// Whether a lead lives in `workspace`, and its pid if known. When that cannot be seen one counts as living: nobody stops
-/// because somebody ran out of file descriptors.
+/// Whether a lead lives in `workspace`. When that cannot be seen one counts as living: nobody stops because somebody ran out
+/// of file descriptors.
+pub fn is_there(workspace: &Workspace) -> bool {
+    lock::is_held(&workspace.lead_alive()).unwrap_or_else(|error| {
+        tracing::warn!(%error, "whether a lead lives cannot be seen");
+        true
+    })
+}
+
+/// The same with its pid, if that is known: asking for it takes the system some milliseconds.
 pub fn living_lead(workspace: &Workspace) -> Option<Option<u32>> {
-    let path = workspace.lead_alive();
-    match lock::is_held(&path) {
-        Ok(held) => held.then(|| lock::holder_pid(&path)),
-        Err(error) => {
-            tracing::warn!(%error, "whether a lead lives cannot be seen");
-            Some(None)
-        }
-    }
+    is_there(workspace).then(|| lock::holder_pid(&workspace.lead_alive()))
 }
 
 /// Blocks until no lead lives (its `lead.alive` is free), letting go of it at once. For a thread of its own.

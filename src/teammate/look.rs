@@ -292,7 +292,7 @@ impl Mate {
 
     /// A lead that came back is known by its lock and the new generation of its session.
     pub(super) fn look_for_lead(&mut self) {
-        if self.lead.present || lead_presence::living_lead(&self.workspace).is_none() {
+        if self.lead.present || !lead_presence::is_there(&self.workspace) {
             return;
         }
         let Some(session) = Session::load(&self.workspace) else {

@@ -199,7 +199,7 @@ impl Ground {
 impl Mate {
     /// Whether a lead lives now; without one its return is watched for.
     fn find_lead(&mut self, session: Option<&Session>) {
-        let lives = lead_presence::living_lead(&self.workspace).is_some();
+        let lives = lead_presence::is_there(&self.workspace);
         if let Some(session) = session {
             self.lead.session = session.id.to_string();
             if lives {

@@ -25,12 +25,12 @@ impl TeamDirectory {
     /// Its mailbox is always there; without a living lead mail waits for the next one.
     fn lead(&self) -> Recipient {
         let name = AgentName::lead();
-        match lead_presence::living_lead(&self.workspace) {
-            Some(_) => Recipient::Present(name),
-            None => Recipient::Absent {
-                name,
-                state: "no lead is running".to_owned(),
-            },
+        if lead_presence::is_there(&self.workspace) {
+            return Recipient::Present(name);
+        }
+        Recipient::Absent {
+            name,
+            state: "no lead is running".to_owned(),
         }
     }
 

@@ -129,7 +129,7 @@ fn is_alive(context: &AgentContext, lease: &Lease) -> bool {
         return true;
     }
     if agent.is_lead() {
-        return lead_presence::living_lead(&context.workspace).is_some();
+        return lead_presence::is_there(&context.workspace);
     }
     Roster::new(context.workspace.clone(), Durability::Process).is_alive(agent)
 }

@@ -132,8 +132,8 @@ struct Users {
 impl Users {
     fn read(workspace: &Workspace, roster: &Roster) -> Self {
         let members = roster.list().unwrap_or_default().into_iter();
-        let lead = lead_presence::living_lead(workspace)
-            .map(|_| Session::load(workspace).is_none_or(|session| session.status != "idle"));
+        let lead = lead_presence::is_there(workspace)
+            .then(|| Session::load(workspace).is_none_or(|session| session.status != "idle"));
         Self {
             members: members
                 .filter(|member| roster.is_alive(&member.name))

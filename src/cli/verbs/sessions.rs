@@ -56,7 +56,7 @@ fn all(place: &Place) -> Result<Vec<Kept>, Failure> {
         Err(error) => return Err(unread(error).into()),
     };
     let current = Session::load(&place.workspace).map(|session| session.id);
-    let lives = lead_presence::living_lead(&place.workspace).is_some();
+    let lives = lead_presence::is_there(&place.workspace);
     let mut kept = Vec::new();
     for entry in entries {
         let path = entry.map_err(StoreError::of("read", &dir))?.path();
