@@ -1,6 +1,8 @@
 //! Who decides nothing: lines in mailboxes, wrong and late answers, and verbs from inside an agent's own tools (SPEC §4.2,
 //! §5.5, §8.1). Nothing changes, and a log says why.
 
+use std::path::Path;
+
 use pitcrew::ids::{AgentName, RequestId};
 use pitcrew::mailbox::{Kind, Message};
 use pitcrew::request::{Decision, NewRequest, Record, RequestKind, RequestStatus};
@@ -8,6 +10,7 @@ use serde_json::json;
 
 use super::played::{Played, alice};
 use super::{bash, complete, says};
+use crate::support::program::copy_program;
 use crate::support::{DEADLINE, wait_until};
 
 fn bob() -> AgentName {
@@ -104,18 +107,18 @@ fn from_inside_a_tool_no_verb_answers_changes_or_starts_anything() {
 
 #[test]
 fn a_verb_from_inside_a_tool_leaves_an_open_plan_open() {
-    let verb = format!(
-        "env -u PITCREW_AGENT {} plan approve \"$(ls .team/state/requests | sed -n 's/.json$//p')\"",
-        env!("CARGO_BIN_EXE_lead")
-    );
+    // A copy in the workspace, since the sandbox hides a checkout that lies beneath `/tmp`.
+    let verb = "env -u PITCREW_AGENT ./lead plan approve \"$(ls .team/state/requests | sed -n 's/.json$//p')\"";
     for (sandbox, said) in [
         ("required", "Read-only file system"),
         ("off", "use the tools"),
     ] {
         let lead = Played::with(
-            &json!([bash(&verb), complete(), says("done")]),
+            &json!([bash(verb), complete(), says("done")]),
             json!({"permissions": {"mode": "bypass"}, "sandbox": sandbox}),
         );
+        let program = Path::new(env!("CARGO_BIN_EXE_lead"));
+        copy_program(program, &lead.bed.root().join("lead"));
         let plan = lead.request(RequestKind::PlanApproval, &bob(), &AgentName::user());
         let id = lead.task("Approve my friend's plan");
         let _alice = lead.start(&[]);
