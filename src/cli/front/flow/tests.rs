@@ -154,9 +154,9 @@ fn a_sequence_that_comes_in_parts_is_taken_out_whole() {
 
 #[test]
 fn a_very_long_line_costs_no_more_than_it_must() {
-    let text = format!("- {}", "*a `b [c **d_ ".repeat(20_000));
+    let text = format!("- {}", "*a `b [c **d_ ".repeat(2_000));
     let rows = streamed(COLOUR, &text, 50, Some(60));
-    assert!(rows.len() > 2000);
+    assert!(rows.len() > 200);
     assert!(rows.iter().all(|row| bare(row).width() <= 60));
 }
 
