@@ -12,4 +12,4 @@ pub(super) mod seatbelt;
 mod wire;
 
 pub use plan::{Bind, Parts, Sandbox};
-pub use probe::{Held, probe};
+pub use probe::{Held, probe, unheld_by_landlock};

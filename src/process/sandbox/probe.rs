@@ -30,6 +30,14 @@ impl Held {
     }
 }
 
+/// What an old kernel's Landlock does not hold of what a newer one does; none where there is no Landlock.
+pub fn unheld_by_landlock() -> Vec<&'static str> {
+    #[cfg(target_os = "linux")]
+    return super::linux::unheld_by_landlock();
+    #[cfg(not(target_os = "linux"))]
+    return Vec::new();
+}
+
 /// Tries it once a process: nothing is made or changed.
 pub fn probe() -> &'static Held {
     static HELD: OnceLock<Held> = OnceLock::new();

@@ -24,9 +24,11 @@ pub(crate) fn refusal(real: &Path, access: Access, place: &Place) -> Option<Stri
     }
 }
 
-/// A workspace that itself lies in such a place may use what is beneath its directory.
+/// What lies in a workspace that itself lies in such a place is not meant.
 fn hidden(real: &Path, place: &Place) -> Option<String> {
-    let closed = |dir: &Path| real.starts_with(dir) && !place.dir.starts_with(dir);
+    let closed = |dir: &Path| {
+        real.starts_with(dir) && !(place.root.starts_with(dir) && real.starts_with(&place.root))
+    };
     let secret = place
         .hidden
         .iter()

@@ -216,6 +216,14 @@ fn places_of_secrets_and_devices_are_closed_for_reading_too() {
     assert!(resolve(&place, "../home/.npmrc", Access::Read).is_ok());
     let at_home = tree.place("home");
     assert!(resolve(&at_home, ".ssh/key", Access::Read).is_err());
+    // Nor is what stands beside a workspace there.
+    std::fs::create_dir(tree.at("home/.ssh/ws")).unwrap();
+    let there = Place {
+        root: tree.at("home/.ssh/ws"),
+        ..tree.place("home/.ssh/ws")
+    };
+    assert!(resolve(&there, "file", Access::Write).is_ok());
+    assert!(resolve(&there, "../key", Access::Read).is_err());
 }
 
 #[test]

@@ -130,6 +130,31 @@ fn what_is_hidden_is_empty_and_sockets_come_back_by_name() {
 }
 
 #[test]
+fn a_workspace_beneath_a_hidden_place_is_seen_there_and_nothing_beside_it() {
+    let places = ["/run", "/tmp"].map(|top| (top, tempfile::tempdir_in(top)));
+    for (top, made) in places {
+        // Only root makes something in /run.
+        let Ok(made) = made else { continue };
+        let mut cell = Cell::beneath(made.path().to_str().unwrap());
+        cell.put("secret", "secret");
+        cell.put("work/here", "here");
+        cell.put("work/.worktrees/a/mine", "mine");
+        if top != "/run" {
+            cell.plan.hidden = vec![made.path().to_owned()];
+        }
+        cell.plan.shown = vec![cell.at("work")];
+        assert_eq!(cell.ok("cat here; echo; ls .."), "here\nwork\n", "{top}");
+        cell.plan.dir = cell.at("work/.worktrees/a");
+        let look = "echo more >> mine; cat mine ../../here; ! echo x 2>/dev/null > ../../here";
+        assert_eq!(cell.ok(look), "minemore\nhere", "{top}");
+        assert_eq!(cell.read("work/here"), "here", "{top}");
+    }
+    again_as_user(
+        "sandbox::walls::a_workspace_beneath_a_hidden_place_is_seen_there_and_nothing_beside_it",
+    );
+}
+
+#[test]
 fn without_a_network_only_the_command_itself_is_reached() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

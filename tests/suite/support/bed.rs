@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -34,6 +36,7 @@ impl Bed {
 
     /// The same in a directory of that directory.
     pub fn beneath(dir: &Path) -> Self {
+        ignore_no_signal();
         let scratch = tempfile::Builder::new()
             .prefix("pitcrew-bed-")
             .tempdir_in(dir)
@@ -312,4 +315,16 @@ fn search_path(first: &Path) -> OsString {
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()));
     path
+}
+
+/// Processes of a test begin with no signal ignored, also where the suite itself runs in a script's background or beneath
+/// `nohup`: what is handled here is at its default in a child.
+fn ignore_no_signal() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT] {
+            let always = Arc::new(AtomicBool::new(true));
+            signal_hook::flag::register_conditional_default(signal as i32, always).unwrap();
+        }
+    });
 }

@@ -8,6 +8,7 @@ use super::check::Check;
 use crate::cli::place::Place;
 use crate::config::Settings;
 use crate::policy::{Network, SandboxMode};
+use crate::process::sandbox::unheld_by_landlock;
 use crate::tool::missing_walls;
 use crate::workspace::RUNTIME_DIRS;
 
@@ -26,10 +27,9 @@ pub(super) fn walls(place: &Place, settings: &Settings) -> Check {
             "off: a command can do what your account can",
             "by you: take `sandbox` out of your settings",
         ),
-        _ if missing.is_empty() => Check::good(
-            "sandbox",
-            format!("namespaces and Landlock hold commands in, {network}"),
-        ),
+        _ if missing.is_empty() => {
+            Check::good("sandbox", both_hold(network, &unheld_by_landlock()))
+        }
         SandboxMode::Preferred => Check::bad(
             "sandbox",
             format!("commands run in a part of it; {}", missing.join("; ")),
@@ -41,6 +41,17 @@ pub(super) fn walls(place: &Place, settings: &Settings) -> Check {
             format!("{repair}; or set `sandbox` to \"preferred\""),
         ),
     }
+}
+
+fn both_hold(network: &str, unheld: &[&str]) -> String {
+    let both = format!("namespaces and Landlock hold commands in, {network}");
+    if unheld.is_empty() {
+        return both;
+    }
+    format!(
+        "{both}; the Landlock of this kernel does not know of {}, Linux 6.12 does",
+        unheld.join(", ")
+    )
 }
 
 /// What commands have left running that nobody ends any more; `count` processes.
@@ -77,5 +88,20 @@ pub(super) fn hard_links(place: &Place) -> Check {
             ),
             "by you: replace those that must not change elsewhere by copies",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_old_kernel_does_not_hold_is_said() {
+        assert_eq!(
+            both_hold("with the network", &[]),
+            "namespaces and Landlock hold commands in, with the network"
+        );
+        let old = both_hold("with the network", &["signals", "abstract sockets"]);
+        assert!(old.ends_with("does not know of signals, abstract sockets, Linux 6.12 does"));
     }
 }

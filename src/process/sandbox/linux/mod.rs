@@ -10,6 +10,7 @@ mod ruleset;
 mod tree;
 
 pub(in crate::process) use built::Built;
+pub(in crate::process) use ruleset::unknown as unheld_by_landlock;
 
 use std::fmt::Display;
 use std::io;

@@ -58,8 +58,9 @@ pub(super) fn compose(plan: &Sandbox) -> Result<Composed, Failed> {
         .map_err(|error| Failed::at("/", error))?;
     copies.attach(plan)?;
     let mut own = devices.set_up()?;
-    hide(plan, &copies.given_back, &mut own)?;
-    let dir = cover_tmp(plan, &tmp, &copies)?;
+    let mut covered = hide(plan, &copies.given_back, &mut own)?;
+    covered.extend(cover_tmp(plan, &tmp, &copies)?);
+    let dir = open_dir(plan, &covered)?;
     let mut grants = own.grants;
     grants.extend([Grant::Tree(copies.dir), Grant::Tree(copies.tmp)]);
     grants.extend(copies.writable.into_iter().map(|(_, fd)| Grant::Tree(fd)));
@@ -115,21 +116,27 @@ impl Copies {
     }
 }
 
-/// Puts something empty on each hidden place, and on that what is given back.
-fn hide(plan: &Sandbox, given_back: &[Placed], own: &mut Own) -> Result<(), Failed> {
+/// Puts something empty on each hidden place, and on that what is given back: besides `given_back`, where the command works
+/// and what is shown to it, whole, if that lies there. Returns the latter.
+fn hide(plan: &Sandbox, given_back: &[Placed], own: &mut Own) -> Result<Vec<Placed>, Failed> {
+    let mut all_covered = Vec::new();
     let hidden = plan.hidden.iter().map(PathBuf::as_path);
     for path in hidden.chain([Path::new(RUN)]) {
+        if plan.dir == path || plan.shown.iter().any(|shown| shown == path) {
+            continue;
+        }
         let failed = |error| Failed::at(path.display(), error);
         let Some(place) = tree::if_there(tree::open(path)).map_err(failed)? else {
             continue;
         };
-        let back: Vec<(&Path, &OwnedFd)> = given_back
-            .iter()
+        let covered = covered_by(path, plan.shown.iter().chain([&plan.dir]))?;
+        let back: Vec<(&Path, &OwnedFd)> = all_back(&covered, given_back)
             .filter_map(|(at, tree)| Some((at.strip_prefix(path).ok()?, tree)))
             .collect();
         hide_one(&place, &back, own).map_err(failed)?;
+        all_covered.extend(covered);
     }
-    Ok(())
+    Ok(all_covered)
 }
 
 fn hide_one(place: &OwnedFd, back: &[(&Path, &OwnedFd)], own: &mut Own) -> io::Result<()> {
@@ -149,20 +156,12 @@ fn hide_one(place: &OwnedFd, back: &[(&Path, &OwnedFd)], own: &mut Own) -> io::R
     Ok(())
 }
 
-/// Puts the agent's own directory on `/tmp` and, in it, what is to be seen of what was there. Opens where the command works
-/// last, in the copy that it will work in, so that it is that directory whatever becomes of the names that lead there.
-fn cover_tmp(plan: &Sandbox, tmp: &Path, copies: &Copies) -> Result<OwnedFd, Failed> {
-    let covered: Vec<Placed> = topmost(plan, tmp)
-        .into_iter()
-        .map(|path| Ok((path.to_owned(), copy(path)?)))
-        .collect::<Result<_, Failed>>()?;
+/// Puts the agent's own directory on `/tmp` and, in it, what is to be seen of what was there. Returns what was covered whole.
+fn cover_tmp(plan: &Sandbox, tmp: &Path, copies: &Copies) -> Result<Vec<Placed>, Failed> {
+    let named = plan.shown.iter().chain(&plan.writable).chain([&plan.dir]);
+    let covered = covered_by(tmp, named)?;
     attach(&copies.tmp, tmp)?;
-    let is_covered = |path: &Path| covered.iter().any(|(top, _)| path.starts_with(top));
-    let given_back = copies
-        .given_back
-        .iter()
-        .filter(|(path, _)| !is_covered(path));
-    for (path, tree) in covered.iter().chain(given_back) {
+    for (path, tree) in all_back(&covered, &copies.given_back) {
         let Ok(inside) = path.strip_prefix(tmp) else {
             continue;
         };
@@ -171,20 +170,47 @@ fn cover_tmp(plan: &Sandbox, tmp: &Path, copies: &Copies) -> Result<OwnedFd, Fai
             .and_then(|place| tree::attach(tree, place))
             .map_err(|error| Failed::at(path.display(), error))?;
     }
-    let dir = covered.iter().find_map(|(path, tree)| {
+    Ok(covered)
+}
+
+/// Opens where the command works last, in the copy that it will work in, so that it is that directory whatever becomes of
+/// the names that lead there.
+fn open_dir(plan: &Sandbox, covered: &[Placed]) -> Result<OwnedFd, Failed> {
+    let copied = covered.iter().find_map(|(path, tree)| {
         let inside = plan.dir.strip_prefix(path).ok()?;
         Some(tree::open_beneath(tree, inside))
     });
-    dir.unwrap_or_else(|| tree::open(&plan.dir))
+    copied
+        .unwrap_or_else(|| tree::open(&plan.dir))
         .map_err(|error| Failed::at(plan.dir.display(), error))
 }
 
-/// What of the plan lies beneath `tmp`, without what lies beneath something else of that.
-fn topmost<'a>(plan: &'a Sandbox, tmp: &Path) -> Vec<&'a Path> {
-    let named = plan.shown.iter().chain(&plan.writable).chain([&plan.dir]);
+/// Copies of those of `named` that lie beneath `dir`, with all that was put on them.
+fn covered_by<'a>(
+    dir: &Path,
+    named: impl Iterator<Item = &'a PathBuf>,
+) -> Result<Vec<Placed>, Failed> {
+    topmost(named, dir)
+        .into_iter()
+        .map(|path| Ok((path.to_owned(), copy(path)?)))
+        .collect()
+}
+
+/// `covered`, and of `given_back` what lies in none of it.
+fn all_back<'a>(
+    covered: &'a [Placed],
+    given_back: &'a [Placed],
+) -> impl Iterator<Item = &'a Placed> {
+    let is_covered = |path: &Path| covered.iter().any(|(top, _)| path.starts_with(top));
+    let apart = given_back.iter().filter(move |(path, _)| !is_covered(path));
+    covered.iter().chain(apart)
+}
+
+/// What of `named` lies beneath `dir`, without what lies beneath something else of that.
+fn topmost<'a>(named: impl Iterator<Item = &'a PathBuf>, dir: &Path) -> Vec<&'a Path> {
     let beneath: Vec<&Path> = named
         .map(PathBuf::as_path)
-        .filter(|path| path.starts_with(tmp) && *path != tmp)
+        .filter(|path| path.starts_with(dir) && *path != dir)
         .collect();
     let mut top: Vec<&Path> = beneath
         .iter()
@@ -232,16 +258,15 @@ mod tests {
     use super::*;
     use crate::process::sandbox::Parts;
 
-    fn plan(dir: &str, shown: &[&str], writable: &[&str]) -> Sandbox {
-        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
+    fn plan(dir: &str) -> Sandbox {
         Sandbox {
             dir: dir.into(),
-            writable: paths(writable),
+            writable: Vec::new(),
             read_only: Vec::new(),
             binds: Vec::new(),
             hidden: Vec::new(),
             tmp: "/t".into(),
-            shown: paths(shown),
+            shown: Vec::new(),
             sockets: Vec::new(),
             network: true,
             parts: Parts {
@@ -253,21 +278,27 @@ mod tests {
 
     #[test]
     fn what_tmp_covers_is_kept_once_from_its_top() {
-        let plan = plan(
+        let named = [
             "/tmp/w/.worktrees/a",
-            &["/tmp/w", "/tmp/home", "/tmp", "/home/me"],
-            &["/tmp/home/.cache", "/tmp/w2", "/var/cache"],
-        );
-        let top = topmost(&plan, Path::new("/tmp"));
+            "/tmp/w",
+            "/tmp/home",
+            "/tmp",
+            "/home/me",
+            "/tmp/home/.cache",
+            "/tmp/w2",
+            "/var/cache",
+        ]
+        .map(PathBuf::from);
+        let top = topmost(named.iter(), Path::new("/tmp"));
         assert_eq!(top, ["/tmp/home", "/tmp/w", "/tmp/w2"].map(Path::new));
     }
 
     #[test]
     fn a_directory_that_holds_the_temporary_files_is_refused() {
         for dir in ["/", "/tmp"] {
-            let refused = check(&plan(dir, &[], &[]), Path::new("/tmp")).unwrap_err();
+            let refused = check(&plan(dir), Path::new("/tmp")).unwrap_err();
             assert!(refused.to_string().contains("work in a directory beneath"));
         }
-        assert!(check(&plan("/tmp/w", &[], &[]), Path::new("/tmp")).is_ok());
+        assert!(check(&plan("/tmp/w"), Path::new("/tmp")).is_ok());
     }
 }

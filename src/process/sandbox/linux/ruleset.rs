@@ -18,6 +18,35 @@ const LEAST: ABI = ABI::V1;
 /// held, too. An older kernel holds what it knows.
 const KNOWN: ABI = ABI::V6;
 
+/// What this kernel's Landlock does not know, of what a newer one holds; empty without any Landlock.
+///
+/// Renames are not among it: an old Landlock forbids those between directories.
+pub(in crate::process) fn unknown() -> Vec<&'static str> {
+    let knows = |rules: Result<Ruleset, landlock::RulesetError>| rules.is_ok();
+    let hard = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    if !knows(hard().handle_access(AccessFs::WriteFile)) {
+        return Vec::new();
+    }
+    [
+        (
+            "truncation",
+            knows(hard().handle_access(AccessFs::Truncate)),
+        ),
+        (
+            "requests to devices",
+            knows(hard().handle_access(AccessFs::IoctlDev)),
+        ),
+        ("signals", knows(hard().scope(Scope::Signal))),
+        (
+            "abstract sockets",
+            knows(hard().scope(Scope::AbstractUnixSocket)),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(name, known)| (!known).then_some(name))
+    .collect()
+}
+
 /// Something that may be written to.
 #[derive(Debug)]
 pub(super) enum Grant {
