@@ -14,16 +14,6 @@
 
 #[expect(dead_code, reason = "each bench needs a part of it")]
 mod measure;
-#[expect(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    clippy::expect_used,
-    clippy::print_stderr,
-    clippy::disallowed_methods,
-    reason = "what tests share, of which a bench needs a part"
-)]
-#[path = "../tests/suite/support/mod.rs"]
 mod support;
 
 use std::fs::{File, OpenOptions};

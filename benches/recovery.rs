@@ -9,17 +9,6 @@
     reason = "a bench prints its figures, and reads what the kernel makes"
 )]
 
-#[expect(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::print_stderr,
-    clippy::disallowed_methods,
-    reason = "what tests share, of which a bench needs a part"
-)]
-#[path = "../tests/suite/support/mod.rs"]
 mod support;
 
 use std::time::Duration;

@@ -14,13 +14,10 @@ use crate::clock::Timestamp;
 use crate::conversation::check::validity;
 use crate::conversation::compaction::weight;
 use crate::conversation::{Block, Message, Record, Replay, ToolCall, Transcript, Usage};
-use crate::ids::{AgentName, TaskId};
-use crate::mailbox::Post;
+use crate::ids::TaskId;
 use crate::model::{Model, ModelError, Progress, Reply, Request, Stop};
-use crate::policy::{Mode, Policy, RuleLists};
 use crate::store::Durability;
-use crate::team::Roster;
-use crate::tool::{AgentContext, Answer, Desk, Host, HostCall, TeamDirectory, ToolBox, open_board};
+use crate::tool::{AgentContext, ToolBox};
 use crate::workspace::Workspace;
 
 type Seen = Arc<Mutex<Vec<Vec<Message>>>>;
@@ -74,14 +71,6 @@ impl Model for Played {
     }
 }
 
-struct NoLoop;
-
-impl Host for NoLoop {
-    fn call(&self, _: HostCall, _: &Arc<Cancel>) -> Answer {
-        Err("nobody".to_owned())
-    }
-}
-
 struct Scene {
     _scratch: tempfile::TempDir,
     context: Arc<AgentContext>,
@@ -105,40 +94,14 @@ fn open(workspace: &Workspace) -> (Transcript, Replay) {
     .unwrap()
 }
 
-fn context(workspace: &Workspace) -> AgentContext {
-    AgentContext {
-        agent: AgentName::parse("alice").unwrap(),
-        role: String::new(),
-        workspace: workspace.clone(),
-        board: Arc::new(open_board(workspace, Durability::Process, 3).unwrap()),
-        post: Post::new(workspace.clone(), Durability::Process),
-        directory: Arc::new(TeamDirectory::new(
-            workspace.clone(),
-            Roster::new(workspace.clone(), Durability::Process),
-        )),
-        policy: Policy::new(&RuleLists::default(), Mode::default())
-            .unwrap()
-            .into(),
-        grants: Mutex::default(),
-        desk: Desk::default(),
-        host: Box::new(NoLoop),
-        home: None,
-        tool_env: Vec::new(),
-        confinement: crate::policy::Confinement::off(),
-        verify: None,
-        hooks: crate::policy::Hooks::default(),
-        lead_reviews_plans: false,
-        lead_merges: false,
-    }
-}
-
 impl Scene {
     fn new(replies: Vec<Result<Reply, ModelError>>) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let workspace = Workspace::at(scratch.path().canonicalize().unwrap());
         let (transcript, replay) = open(&workspace);
         let (sender, reports) = channel();
-        let context = Arc::new(context(&workspace));
+        let context = AgentContext::alone(&workspace, "alice", Durability::Process);
+        let context = Arc::new(context);
         let seen = Seen::default();
         let thinker = Thinker::start(ThinkerParts {
             transcript,

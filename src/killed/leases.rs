@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::steps::{Act, Check, Victim, anywhere};
-use super::turn::context;
 use crate::cancel::Cancel;
 use crate::ids::AgentName;
 use crate::lease::Leases;
 use crate::mailbox::inbox;
+use crate::store::Durability;
 use crate::team::Presence;
-use crate::tool::{Outcome, ToolBox, leases};
+use crate::tool::{AgentContext, Outcome, ToolBox, leases};
 use crate::workspace::Workspace;
 
 pub(super) fn acts() -> Vec<Act> {
@@ -26,7 +26,11 @@ pub(super) fn acts() -> Vec<Act> {
 
 /// An edit of `a.txt` in a process that holds no lock of `agent` unless the caller does.
 fn edit(workspace: &Workspace, agent: &str, old: &str, new: &str) -> Outcome {
-    let toolbox = ToolBox::new(Arc::new(context(workspace, agent)));
+    let toolbox = ToolBox::new(Arc::new(AgentContext::alone(
+        workspace,
+        agent,
+        Durability::Power,
+    )));
     let dir = workspace.root().to_path_buf();
     let task = crate::ids::TaskId::random();
     toolbox.context().desk.state().assignment = Some(crate::tool::Assignment {
@@ -57,7 +61,7 @@ fn perform(root: &Path, victim: &Victim) {
     let refused = edit(&workspace, "bob", "two", "three");
     assert!(refused.is_error, "{}", refused.content);
     victim.say("refused");
-    leases::round_over(&context(&workspace, "alice"));
+    leases::round_over(&AgentContext::alone(&workspace, "alice", Durability::Power));
     victim.say("over");
 }
 
@@ -70,7 +74,7 @@ fn prepare(root: &Path) -> Check {
         assert!(["one\n", "two\n"].contains(&text.as_str()), "{text:?}");
         let done = edit(&workspace, "bob", text.trim(), "three");
         assert!(!done.is_error, "nothing is in the way: {}", done.content);
-        leases::round_over(&context(&workspace, "bob"));
+        leases::round_over(&AgentContext::alone(&workspace, "bob", Durability::Power));
 
         let book = Leases::new(workspace.clone()).read().unwrap().unwrap();
         assert_eq!((book.leases(), book.owed()), (&[][..], &[][..]));

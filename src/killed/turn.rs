@@ -1,25 +1,22 @@
 //! A turn of alice's with tools that have effects, two messages to the lead; and her conversation made shorter.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::steps::{Act, Check, Victim, anywhere};
 use crate::agent::{Happening, Input, Report, Thinker, ThinkerParts};
-use crate::cancel::Cancel;
 use crate::clock::Timestamp;
 use crate::conversation::check::validity;
 use crate::conversation::{Block, Record, Replay, Transcript, Usage};
 use crate::ids::AgentName;
-use crate::mailbox::{Post, inbox};
+use crate::mailbox::inbox;
 use crate::model::{self, Credentials, ModelSpec};
-use crate::policy::{Mode, Policy, RuleLists};
 use crate::store::Durability;
-use crate::team::Roster;
-use crate::tool::{AgentContext, Answer, Desk, Host, HostCall, TeamDirectory, ToolBox, open_board};
+use crate::tool::{AgentContext, ToolBox};
 use crate::workspace::Workspace;
 
 pub(super) fn acts() -> Vec<Act> {
@@ -37,42 +34,6 @@ pub(super) fn acts() -> Vec<Act> {
             covers: anywhere,
         },
     ]
-}
-
-struct NoLoop;
-
-impl Host for NoLoop {
-    fn call(&self, _: HostCall, _: &Arc<Cancel>) -> Answer {
-        Err("nobody".to_owned())
-    }
-}
-
-/// What the tools of `agent` work with.
-pub(super) fn context(workspace: &Workspace, agent: &str) -> AgentContext {
-    AgentContext {
-        agent: AgentName::parse(agent).unwrap(),
-        role: String::new(),
-        workspace: workspace.clone(),
-        board: Arc::new(open_board(workspace, Durability::Power, 3).unwrap()),
-        post: Post::new(workspace.clone(), Durability::Power),
-        directory: Arc::new(TeamDirectory::new(
-            workspace.clone(),
-            Roster::new(workspace.clone(), Durability::Power),
-        )),
-        policy: Policy::new(&RuleLists::default(), Mode::default())
-            .unwrap()
-            .into(),
-        grants: Mutex::default(),
-        desk: Desk::default(),
-        host: Box::new(NoLoop),
-        home: None,
-        tool_env: Vec::new(),
-        confinement: crate::policy::Confinement::off(),
-        verify: None,
-        hooks: crate::policy::Hooks::default(),
-        lead_reviews_plans: false,
-        lead_merges: false,
-    }
 }
 
 fn open(workspace: &Workspace) -> (Transcript, Replay) {
@@ -95,7 +56,11 @@ fn thinker(root: &Path) -> (Thinker, Receiver<Report>) {
         transcript,
         replay,
         model,
-        toolbox: Arc::new(ToolBox::new(Arc::new(context(&workspace, "alice")))),
+        toolbox: Arc::new(ToolBox::new(Arc::new(AgentContext::alone(
+            &workspace,
+            "alice",
+            Durability::Power,
+        )))),
         system: vec!["You are alice.".to_owned()],
         send: Box::new(move |report| drop(sender.send(report))),
     });

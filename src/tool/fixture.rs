@@ -44,6 +44,45 @@ impl Host for Shared {
     }
 }
 
+/// Refuses every call.
+struct NoLoop;
+
+impl Host for NoLoop {
+    fn call(&self, _: HostCall, _: &Arc<Cancel>) -> Answer {
+        Err("nobody".to_owned())
+    }
+}
+
+impl AgentContext {
+    /// An agent that nobody is there to speak with, without rules, sandbox and home.
+    pub(crate) fn alone(workspace: &Workspace, agent: &str, durability: Durability) -> Self {
+        Self {
+            agent: AgentName::parse(agent).unwrap(),
+            role: String::new(),
+            workspace: workspace.clone(),
+            board: Arc::new(open_board(workspace, durability, 3).unwrap()),
+            post: Post::new(workspace.clone(), durability),
+            directory: Arc::new(TeamDirectory::new(
+                workspace.clone(),
+                Roster::new(workspace.clone(), durability),
+            )),
+            policy: Policy::new(&RuleLists::default(), Mode::default())
+                .unwrap()
+                .into(),
+            grants: Mutex::default(),
+            desk: super::Desk::default(),
+            host: Box::new(NoLoop),
+            home: None,
+            tool_env: Vec::new(),
+            confinement: crate::policy::Confinement::off(),
+            verify: None,
+            hooks: crate::policy::Hooks::default(),
+            lead_reviews_plans: false,
+            lead_merges: false,
+        }
+    }
+}
+
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -94,28 +133,13 @@ impl Bench {
     ) -> Self {
         let workspace = Workspace::at(root);
         let the_loop = Arc::new(FakeLoop::default());
-        let durability = Durability::Process;
         let context = AgentContext {
-            agent: AgentName::parse(agent).unwrap(),
             role: "coder".to_owned(),
-            board: Arc::new(open_board(&workspace, durability, 3).unwrap()),
-            post: Post::new(workspace.clone(), durability),
-            directory: Arc::new(TeamDirectory::new(
-                workspace.clone(),
-                Roster::new(workspace.clone(), durability),
-            )),
             policy: Policy::new(rules, mode).unwrap().into(),
-            grants: Mutex::default(),
-            desk: super::Desk::default(),
             host: Box::new(Shared(Arc::clone(&the_loop))),
-            home: None,
-            tool_env: Vec::new(),
-            confinement: crate::policy::Confinement::off(),
-            verify: None,
-            hooks: crate::policy::Hooks::default(),
             lead_reviews_plans: true,
             lead_merges: true,
-            workspace,
+            ..AgentContext::alone(&workspace, agent, Durability::Process)
         };
         Self {
             scratch,
