@@ -7,6 +7,10 @@
     clippy::disallowed_methods,
     reason = "a bench prints, and ends at what it did not expect"
 )]
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_imports, reason = "what is compared with inotify is left out")
+)]
 
 #[expect(dead_code, reason = "each bench needs a part of it")]
 mod measure;
@@ -227,7 +231,13 @@ fn take_in(asked: &Asked, spot: &Row) {
     spot.ratio(ours, bare, "µs");
 }
 
+#[cfg(not(target_os = "linux"))]
+fn wake_up(_: &Asked, _: &Row) {
+    println!("wake-up is compared with inotify, which only Linux has");
+}
+
 /// From before the append to the line's being read: by raw inotify and a plain read, and by the watcher and a take-in.
+#[cfg(target_os = "linux")]
 fn wake_up(asked: &Asked, spot: &Row) {
     let turns = asked.times(2_000, 20);
     let (line, path) = (line(), spot.root().join("watched"));

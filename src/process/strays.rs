@@ -115,6 +115,7 @@ impl ProcessTable {
 
 /// The parent's pid in the text of `/proc/<pid>/stat`; `None` for a zombie. The command's name stands in parentheses and may
 /// hold anything, parentheses and spaces too.
+#[cfg(any(test, target_os = "linux"))]
 fn parent_in_stat(stat: &[u8]) -> Option<u32> {
     let (state, parent) = state_and_parent(stat)?;
     (!matches!(state, "Z" | "X")).then_some(parent)

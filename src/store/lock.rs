@@ -24,6 +24,7 @@ use crate::clock;
 pub const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// How much of the system's table of locks is read, in bytes.
+#[cfg(target_os = "linux")]
 const MAX_TABLE: u64 = 16 * 1024 * 1024;
 
 /// Why a lock was not taken.
@@ -321,6 +322,7 @@ pub fn holder_pid(path: &Path) -> Option<u32> {
     })
 }
 
+#[cfg(target_os = "linux")]
 fn holder_by_system(path: &Path) -> Option<u32> {
     let metadata = path.symlink_metadata().ok()?;
     let table = read::read_followed(Path::new("/proc/locks"), MAX_TABLE).ok()??;
@@ -332,7 +334,14 @@ fn holder_by_system(path: &Path) -> Option<u32> {
     )
 }
 
+/// No other system tells.
+#[cfg(not(target_os = "linux"))]
+fn holder_by_system(_: &Path) -> Option<u32> {
+    None
+}
+
 /// The holder in a table of the form of `/proc/locks`; lines with `->` are waiters.
+#[cfg(any(test, target_os = "linux"))]
 pub(super) fn holder_in_table(table: &str, major: u64, minor: u64, inode: u64) -> Option<u32> {
     let place = format!("{major:02x}:{minor:02x}:{inode}");
     table.lines().find_map(|line| {

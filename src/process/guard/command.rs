@@ -12,14 +12,14 @@ use crate::process::raw;
 
 /// Where the command runs.
 #[cfg(target_os = "linux")]
-pub(super) type Inside<'a> = Option<crate::process::sandbox::linux::Built>;
+pub(super) type Inside = Option<crate::process::sandbox::linux::Built>;
 /// Where the command runs.
 #[cfg(not(target_os = "linux"))]
-pub(super) type Inside<'a> = Option<&'a crate::process::sandbox::Sandbox>;
+pub(super) type Inside = Option<crate::process::sandbox::Sandbox>;
 
 /// Starts `text` in `shell` as the leader of a process group, with the person's umask and no signal ignored; its pid.
 #[cfg(target_os = "linux")]
-pub(super) fn start(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<u32> {
+pub(super) fn start(shell: &OsStr, text: &OsStr, inside: &Inside) -> io::Result<u32> {
     let mut failed = None;
     let child = raw::lend_memory_to_child(|| {
         failed = Some(match prepare(shell, text, inside) {
@@ -39,7 +39,7 @@ pub(super) fn start(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Res
     clippy::disallowed_methods,
     reason = "the guard is the only waiter of its process, and waits for whatever ends"
 )]
-pub(super) fn start(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<u32> {
+pub(super) fn start(shell: &OsStr, text: &OsStr, inside: &Inside) -> io::Result<u32> {
     let child = prepare(shell, text, inside)?.spawn();
     Ok(child.map_err(|error| cannot_start(shell, &error))?.id())
 }
@@ -49,7 +49,7 @@ fn cannot_start(shell: &OsStr, error: &io::Error) -> io::Error {
 }
 
 /// What is to be executed. On Linux this process is inside already, so it must be the command's own.
-fn prepare(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Command> {
+fn prepare(shell: &OsStr, text: &OsStr, inside: &Inside) -> io::Result<Command> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     let mut command = program(shell, text, inside)?;
     command
@@ -62,7 +62,7 @@ fn prepare(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Comma
 }
 
 #[cfg(target_os = "linux")]
-fn program(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Command> {
+fn program(shell: &OsStr, text: &OsStr, inside: &Inside) -> io::Result<Command> {
     if let Some(sandbox) = inside {
         sandbox
             .enter()
@@ -74,7 +74,7 @@ fn program(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Comma
 }
 
 #[cfg(target_os = "macos")]
-fn program(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Command> {
+fn program(shell: &OsStr, text: &OsStr, inside: &Inside) -> io::Result<Command> {
     use crate::process::sandbox::seatbelt;
 
     let mut command = match inside {
@@ -93,7 +93,7 @@ fn program(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Comma
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn program(shell: &OsStr, text: &OsStr, inside: &Inside<'_>) -> io::Result<Command> {
+fn program(shell: &OsStr, text: &OsStr, inside: &Inside) -> io::Result<Command> {
     if inside.is_some() {
         return Err(io::Error::other("there is no sandbox on this system"));
     }

@@ -93,10 +93,10 @@ impl<'a> Order<'a> {
 
     #[cfg(not(target_os = "linux"))]
     fn carry_out(self) -> io::Result<i32> {
-        self.watch(self.sandbox.as_ref(), Watch::outside()?)
+        self.watch(self.sandbox.clone(), Watch::outside()?)
     }
 
-    fn watch(&self, inside: Inside<'_>, watch: Watch) -> io::Result<i32> {
+    fn watch(&self, inside: Inside, watch: Watch) -> io::Result<i32> {
         harden::set_umask(self.mask);
         let command = command::start(self.shell, self.text, &inside)?;
         drop(inside);

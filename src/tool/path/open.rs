@@ -92,8 +92,12 @@ impl Opened {
     }
 
     /// The permission bits that a new file gets: those of its directory without execution.
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::useless_conversion, reason = "mode_t is 16 bits wide on macOS")
+    )]
     pub(crate) fn mode_of_new(&self) -> io::Result<u32> {
-        Ok(fstat(self.dir.as_fd())?.st_mode & 0o666)
+        Ok(u32::from(fstat(self.dir.as_fd())?.st_mode) & 0o666)
     }
 
     /// A path for functions that take one. On Linux it goes through the open directory, so nobody can put another in its

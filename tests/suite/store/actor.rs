@@ -98,6 +98,20 @@ pub(super) fn scratch() -> (tempfile::TempDir, Workspace) {
     (scratch, workspace)
 }
 
+/// Where only ancestors may trace, strace is none.
+fn may_be_traced() {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_ptracer(rustix::process::PTracer::Any).ok();
+}
+
+/// The calling thread, as strace knows it.
+fn this_thread() -> i32 {
+    #[cfg(target_os = "linux")]
+    return rustix::thread::gettid().as_raw_pid();
+    #[cfg(not(target_os = "linux"))]
+    return nix::unistd::getpid().as_raw();
+}
+
 #[test]
 #[ignore = "a process that other tests start"]
 fn process_that_acts() {
@@ -105,18 +119,17 @@ fn process_that_acts() {
         return;
     };
     let (workspace, act) = (Workspace::at(root.into()), Act::named(&act).unwrap());
-    // Where only ancestors may trace, strace is none.
-    rustix::process::set_ptracer(rustix::process::PTracer::Any).ok();
+    may_be_traced();
     // What is said goes over another thread than the one that acts.
     let (tell, told) = channel();
     let (go, wait) = channel();
     let acting = thread::spawn(move || {
-        tell.send(rustix::thread::gettid()).unwrap();
+        tell.send(this_thread()).unwrap();
         wait.recv().unwrap();
         outcome(act, &workspace)
     });
     let thread = told.recv().unwrap();
-    say(&format!("READY {}", thread.as_raw_nonzero()));
+    say(&format!("READY {thread}"));
     let mut word = String::new();
     std::io::stdin().read_line(&mut word).unwrap();
     go.send(()).unwrap();
