@@ -85,7 +85,11 @@ pub(super) fn spot(path: &Path, scope: &Scope) -> Spot {
             return Spot::Kept(name);
         }
     }
-    if let Ok(device) = path.strip_prefix("/dev") {
+    // A workspace in `/dev/shm` holds no devices.
+    let of_workspace = scope.root.starts_with("/dev") && path.starts_with(&scope.root);
+    if let Ok(device) = path.strip_prefix("/dev")
+        && !of_workspace
+    {
         return device_spot(device);
     }
     match path.strip_prefix(&scope.dir) {
@@ -260,6 +264,21 @@ mod tests {
             ..scope()
         };
         assert_eq!(spot(Path::new("/w/src"), &lead), Spot::Inside);
+        let in_memory = Scope {
+            dir: "/dev/shm/w/.worktrees/a".into(),
+            root: "/dev/shm/w".into(),
+            ..scope()
+        };
+        for (path, expected) in [
+            ("/dev/shm/w/.worktrees/a/x", Spot::Inside),
+            ("/dev/shm/w/x", Spot::Outside),
+            ("/dev/shm/w/.tasks/x", Spot::Kept(".tasks")),
+            ("/dev/shm/x", Spot::Device),
+            ("/dev/null", Spot::Device),
+            ("/dev/sda", Spot::Disk),
+        ] {
+            assert_eq!(spot(Path::new(path), &in_memory), expected, "{path}");
+        }
         assert_eq!(spot(Path::new("/w/.worktrees/a/x"), &lead), Spot::Outside);
     }
 

@@ -14,6 +14,9 @@ use rustix::mount::{
 use super::ruleset::Grant;
 use super::{Failed, tree};
 
+/// Where devices are found.
+pub(super) const DEV: &str = "/dev";
+
 /// Device nodes by name, with their numbers.
 const NODES: [(&str, u32, u32); 6] = [
     ("null", 1, 3),
@@ -53,7 +56,7 @@ impl Devices {
     pub(super) fn take() -> Result<Self, Failed> {
         let mut nodes = Vec::new();
         for (name, major, minor) in NODES {
-            let path = Path::new("/dev").join(name);
+            let path = Path::new(DEV).join(name);
             let failed = |error| Failed::at(path.display(), error);
             let Some(place) = tree::if_there(tree::open(&path)).map_err(failed)? else {
                 continue;
@@ -65,14 +68,14 @@ impl Devices {
         Ok(Self { nodes })
     }
 
-    /// Puts a `/dev` of its own in place.
-    pub(super) fn set_up(self) -> Result<Own, Failed> {
-        self.set_up_in_memory()
+    /// Puts a `/dev` of its own in place, and in it what is given back: the paths beneath it and what is to be seen there.
+    pub(super) fn set_up(self, given_back: &[(&Path, &OwnedFd)]) -> Result<Own, Failed> {
+        self.set_up_in_memory(given_back)
             .map_err(|error| Failed::at("devices of its own", error))
     }
 
-    fn set_up_in_memory(self) -> io::Result<Own> {
-        let dev = tree::open(Path::new("/dev"))?;
+    fn set_up_in_memory(self, given_back: &[(&Path, &OwnedFd)]) -> io::Result<Own> {
+        let dev = tree::open(Path::new(DEV))?;
         let memory = memory()?;
         // Beneath what is seen in the end; only what stands somewhere can be copied in parts.
         tree::attach(&memory, &dev)?;
@@ -93,6 +96,9 @@ impl Devices {
         tree::attach(&shm, tree::open_beneath(&own_dev, Path::new("shm"))?)?;
         let terminals = terminals()?;
         tree::attach(&terminals, tree::open_beneath(&own_dev, Path::new("pts"))?)?;
+        for (path, tree) in given_back {
+            tree::attach(tree, make_place(&own_dev, path, tree::is_dir(tree)?)?)?;
+        }
         tree::seal_alone(&own_dev)?;
         grants.extend([Grant::Tree(shm), Grant::Tree(terminals)]);
         Ok(Own {

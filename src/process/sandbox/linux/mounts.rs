@@ -8,9 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, fstat};
-
-use super::devices::{Devices, Own, make_place};
+use super::devices::{DEV, Devices, Own, make_place};
 use super::ruleset::Grant;
 use super::{Failed, tree};
 use crate::process::sandbox::Sandbox;
@@ -57,8 +55,9 @@ pub(super) fn compose(plan: &Sandbox) -> Result<Composed, Failed> {
         .and_then(tree::seal)
         .map_err(|error| Failed::at("/", error))?;
     copies.attach(plan)?;
-    let mut own = devices.set_up()?;
-    let mut covered = hide(plan, &copies.given_back, &mut own)?;
+    let mut covered = covered_by(Path::new(DEV), plan.shown.iter().chain([&plan.dir]))?;
+    let mut own = devices.set_up(&beneath(DEV, &covered))?;
+    covered.extend(hide(plan, &copies.given_back, &mut own)?);
     covered.extend(cover_tmp(plan, &tmp, &copies)?);
     let dir = open_dir(plan, &covered)?;
     let mut grants = own.grants;
@@ -130,9 +129,7 @@ fn hide(plan: &Sandbox, given_back: &[Placed], own: &mut Own) -> Result<Vec<Plac
             continue;
         };
         let covered = covered_by(path, plan.shown.iter().chain([&plan.dir]))?;
-        let back: Vec<(&Path, &OwnedFd)> = all_back(&covered, given_back)
-            .filter_map(|(at, tree)| Some((at.strip_prefix(path).ok()?, tree)))
-            .collect();
+        let back = beneath(path, all_back(&covered, given_back));
         hide_one(&place, &back, own).map_err(failed)?;
         all_covered.extend(covered);
     }
@@ -140,13 +137,13 @@ fn hide(plan: &Sandbox, given_back: &[Placed], own: &mut Own) -> Result<Vec<Plac
 }
 
 fn hide_one(place: &OwnedFd, back: &[(&Path, &OwnedFd)], own: &mut Own) -> io::Result<()> {
-    if !is_dir(place)? {
+    if !tree::is_dir(place)? {
         let nothing = tree::copy(tree::open(Path::new("/dev/null"))?)?;
         return tree::attach(nothing, place);
     }
     let places: Vec<(&Path, bool)> = back
         .iter()
-        .map(|(path, tree)| Ok((*path, is_dir(tree)?)))
+        .map(|(path, tree)| Ok((*path, tree::is_dir(tree)?)))
         .collect::<io::Result<_>>()?;
     let stand_in = own.stand_in(&places)?;
     tree::attach(&stand_in, place)?;
@@ -161,14 +158,11 @@ fn cover_tmp(plan: &Sandbox, tmp: &Path, copies: &Copies) -> Result<Vec<Placed>,
     let named = plan.shown.iter().chain(&plan.writable).chain([&plan.dir]);
     let covered = covered_by(tmp, named)?;
     attach(&copies.tmp, tmp)?;
-    for (path, tree) in all_back(&covered, &copies.given_back) {
-        let Ok(inside) = path.strip_prefix(tmp) else {
-            continue;
-        };
-        is_dir(tree)
-            .and_then(|is_dir| make_place(&copies.tmp, inside, is_dir))
+    for (path, tree) in beneath(tmp, all_back(&covered, &copies.given_back)) {
+        tree::is_dir(tree)
+            .and_then(|is_dir| make_place(&copies.tmp, path, is_dir))
             .and_then(|place| tree::attach(tree, place))
-            .map_err(|error| Failed::at(path.display(), error))?;
+            .map_err(|error| Failed::at(tmp.join(path).display(), error))?;
     }
     Ok(covered)
 }
@@ -206,16 +200,27 @@ fn all_back<'a>(
     covered.iter().chain(apart)
 }
 
+/// Those of `placed` that lie beneath `dir`, by their paths in it.
+fn beneath<'a>(
+    dir: impl AsRef<Path>,
+    placed: impl IntoIterator<Item = &'a Placed>,
+) -> Vec<(&'a Path, &'a OwnedFd)> {
+    placed
+        .into_iter()
+        .filter_map(|(path, tree)| Some((path.strip_prefix(&dir).ok()?, tree)))
+        .collect()
+}
+
 /// What of `named` lies beneath `dir`, without what lies beneath something else of that.
 fn topmost<'a>(named: impl Iterator<Item = &'a PathBuf>, dir: &Path) -> Vec<&'a Path> {
-    let beneath: Vec<&Path> = named
+    let lower: Vec<&Path> = named
         .map(PathBuf::as_path)
         .filter(|path| path.starts_with(dir) && *path != dir)
         .collect();
-    let mut top: Vec<&Path> = beneath
+    let mut top: Vec<&Path> = lower
         .iter()
         .filter(|path| {
-            !beneath
+            !lower
                 .iter()
                 .any(|other| path.starts_with(other) && *path != other)
         })
@@ -247,10 +252,6 @@ fn attach(tree: &OwnedFd, path: &Path) -> Result<(), Failed> {
     tree::open(path)
         .and_then(|place| tree::attach(tree, place))
         .map_err(|error| Failed::at(path.display(), error))
-}
-
-fn is_dir(place: &OwnedFd) -> io::Result<bool> {
-    Ok(FileType::from_raw_mode(fstat(place)?.st_mode) == FileType::Directory)
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@ use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, Scope,
 };
-use rustix::fs::{FileType, fstat};
 
-use super::Failed;
+use super::{Failed, tree};
 
 /// What every kernel with Landlock can hold; one that cannot is no wall.
 const LEAST: ABI = ABI::V1;
@@ -83,9 +82,7 @@ pub(super) fn make(grants: &[Grant]) -> Result<RulesetCreated, Failed> {
 }
 
 fn tree_access(tree: &OwnedFd) -> BitFlags<AccessFs> {
-    let is_dir =
-        fstat(tree).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
-    if is_dir {
+    if tree::is_dir(tree).is_ok_and(|is_dir| is_dir) {
         AccessFs::from_write(KNOWN) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
     } else {
         file_access()

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::mount::{
     MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount_change, move_mount,
     open_tree,
@@ -85,4 +85,9 @@ pub(super) fn if_there<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Whether a directory is seen at `place`.
+pub(super) fn is_dir(place: impl AsFd) -> io::Result<bool> {
+    Ok(FileType::from_raw_mode(fstat(place)?.st_mode) == FileType::Directory)
 }
