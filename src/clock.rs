@@ -3,7 +3,7 @@
 //! Wall time is Unix milliseconds and may jump; whatever measures a duration takes [`instant`].
 
 use std::fmt;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -26,6 +26,11 @@ impl Timestamp {
     /// As Unix milliseconds.
     pub fn as_ms(self) -> u64 {
         self.0
+    }
+
+    /// How long ago it was by the wall clock; nothing if it is yet to come.
+    pub fn elapsed(self) -> Duration {
+        Duration::from_millis(now_ms().saturating_sub(self.0))
     }
 
     /// The time of day, `HH:MM` in UTC.

@@ -1,6 +1,7 @@
 //! One agent's thinking loop, the same for lead and teammates: turns, the worker thread, the system prompt.
 
 pub mod answering;
+mod budget;
 pub mod history;
 pub mod joined;
 pub mod limits;

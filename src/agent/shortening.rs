@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::prompt;
 use super::turn::{Room, Shorter};
+use super::{budget, prompt};
 use crate::cancel::Cancel;
 use crate::conversation::{Block, Compaction, Message, ToolSpec, compaction, words};
 use crate::model::{Gate, Model, ModelError, Progress, Request, retry};
@@ -77,7 +77,8 @@ impl Shortening<'_> {
                 on(progress);
             }
         };
-        let reply = retry::call(self.model, &request, self.gate, cancel, &mut on)?;
+        let limited = || budget::reached(&self.context.workspace);
+        let reply = retry::call(self.model, &request, self.gate, &limited, cancel, &mut on)?;
         let Some(summary) = words(&reply.content) else {
             let why = "the model gave no summary of the conversation";
             return Err(ModelError::TooLong(why.to_owned()));

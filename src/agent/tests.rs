@@ -17,6 +17,7 @@ use crate::conversation::{Block, Message, Record, Replay, ToolCall, Transcript, 
 use crate::ids::TaskId;
 use crate::model::{Model, ModelError, Progress, Reply, Request, Stop};
 use crate::store::Durability;
+use crate::team::Session;
 use crate::tool::{AgentContext, ToolBox};
 use crate::workspace::Workspace;
 
@@ -234,6 +235,38 @@ fn memory_and_transcript_agree_after_interruptions_and_failures() {
     let happened = scene.until(|happening| *happening == Happening::Interrupted);
     assert_eq!(happened, [Happening::Interrupted]);
     assert!(!scene.thinker.is_busy());
+    scene.assert_replay_agrees();
+}
+
+#[test]
+fn a_call_that_waits_while_a_limit_is_reached_is_not_made() {
+    let busy = || {
+        Err(ModelError::Retry {
+            why: "busy".to_owned(),
+            status: Some(529),
+            after: Some(Duration::from_millis(1)),
+        })
+    };
+    let mut scene = Scene::new(vec![busy(), busy(), reply(vec![Block::text("done")])]);
+    let workspace = scene.workspace.clone();
+    let limit = |seconds: u64| {
+        let session = json!({
+            "id": "ses_00000001", "generation": 1, "pid": 1, "model": "script:played",
+            "startedAt": Timestamp::now(), "settings": {"limits": {"seconds": seconds}},
+        });
+        let session: Session = serde_json::from_value(session).unwrap();
+        session.save(&workspace, Durability::Process).unwrap();
+    };
+    limit(0);
+    scene.thinker.begin_round(vec![Input::text("go")]).unwrap();
+    let happened = scene.until(|happening| *happening == Happening::Boundary);
+    let retrying = |happening: &&Happening| matches!(happening, Happening::Retrying { .. });
+    assert_eq!(happened.iter().filter(retrying).count(), 1, "{happened:?}");
+    assert_eq!(scene.seen.lock().unwrap().len(), 1);
+    limit(100_000);
+    scene.thinker.next_turn(Vec::new()).unwrap();
+    scene.until(|happening| matches!(happening, Happening::RoundOver(_)));
+    assert_eq!(scene.seen.lock().unwrap().len(), 3);
     scene.assert_replay_agrees();
 }
 

@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 
+use super::budget;
 use super::shortening::Shortening;
 use super::turn::{Event, Room};
 use crate::cancel::Cancel;
@@ -215,8 +216,9 @@ impl Worker {
             task: task.as_deref(),
         };
         let (model, gate, send) = (&mut *self.model, &self.gate, &self.send);
+        let limited = || budget::reached(&self.toolbox.context().workspace);
         let mut on = |progress: Progress| send(Report::of(Event::Progressed(epoch, progress)));
-        match guarded(|| retry::call(model, &request, gate, cancel, &mut on)) {
+        match guarded(|| retry::call(model, &request, gate, &limited, cancel, &mut on)) {
             Ok(Ok(reply)) => {
                 let bytes = self.fixed(system) + compaction::weight(messages);
                 self.estimate.counted(bytes, reply.usage);

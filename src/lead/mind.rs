@@ -260,6 +260,7 @@ fn refusal(error: &ModelError) -> String {
     match error {
         ModelError::Retry { why, .. } => format!("the model's server does not answer; {why}"),
         ModelError::Refused(why) | ModelError::TooLong(why) => why.clone(),
+        ModelError::Limit => error.to_string(),
         ModelError::Cancelled => "the model call was cancelled".to_owned(),
     }
 }

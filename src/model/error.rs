@@ -21,6 +21,9 @@ pub enum ModelError {
     /// The conversation is too long for the model.
     #[error("{0}")]
     TooLong(String),
+    /// While the call waited for its next try, a limit of the team was reached.
+    #[error("a limit of the team was reached before the model could be asked")]
+    Limit,
     /// Cancelled by us.
     #[error("cancelled")]
     Cancelled,

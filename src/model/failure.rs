@@ -258,7 +258,7 @@ mod tests {
             ModelError::Retry { .. } => "retry",
             ModelError::Refused(_) => "refused",
             ModelError::TooLong(_) => "too long",
-            ModelError::Cancelled => "cancelled",
+            ModelError::Limit | ModelError::Cancelled => "ours",
         }
     }
 

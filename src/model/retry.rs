@@ -17,19 +17,24 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 const LONGEST_SPREAD: Duration = Duration::from_secs(5);
 
 /// Calls `model`, again after the pauses that the errors ask for, at most [`MAX_TRIES`] times. No call begins while `gate`
-/// is closed; a 429 or 529 closes it for the pause that follows.
+/// is closed; a 429 or 529 closes it for the pause that follows. After each wait, before the model is asked, `limited` says
+/// whether it may not be any more.
 ///
 /// A [`ModelError::Retry`] that comes back is the last of them.
 pub fn call(
     model: &mut dyn Model,
     request: &Request<'_>,
     gate: &Gate,
+    limited: &dyn Fn() -> bool,
     cancel: &Arc<Cancel>,
     on: &mut dyn FnMut(Progress),
 ) -> Result<Reply, ModelError> {
     for failures in 1.. {
         let paused = pass(gate, cancel, on)?;
         if paused || failures > 1 {
+            if limited() {
+                return Err(ModelError::Limit);
+            }
             on(Progress::Asking);
         }
         let error = match model.call(request, cancel, on) {
@@ -165,6 +170,7 @@ mod tests {
             &mut model,
             &request,
             gate,
+            &|| false,
             &Arc::new(Cancel::new()),
             &mut |progress| match progress {
                 Progress::Retrying { wait, .. } => {
@@ -224,17 +230,48 @@ mod tests {
         let cancel = Arc::new(Cancel::new());
         let by_progress = Arc::clone(&cancel);
         let (_scratch, gate) = gate();
-        let outcome = call(&mut model, &request, &gate, &cancel, &mut |_| {
+        let outcome = call(&mut model, &request, &gate, &|| false, &cancel, &mut |_| {
             by_progress.cancel();
         });
         assert_eq!(outcome, Err(ModelError::Cancelled));
         assert!(gate.closed().is_some());
         let cancel = Arc::new(Cancel::new());
         let by_progress = Arc::clone(&cancel);
-        let outcome = call(&mut model, &request, &gate, &cancel, &mut |_| {
+        let outcome = call(&mut model, &request, &gate, &|| false, &cancel, &mut |_| {
             by_progress.cancel();
         });
         assert_eq!((outcome, model.calls), (Err(ModelError::Cancelled), 1));
+    }
+
+    #[test]
+    fn a_limit_that_is_reached_while_a_call_waits_ends_it() {
+        let request = Request {
+            system: &[],
+            messages: &[],
+            tools: &[],
+            task: None,
+        };
+        let asked = |gate: &Gate, failures| {
+            let mut model = Flaky { failures, calls: 0 };
+            let cancel = Arc::new(Cancel::new());
+            let outcome = call(&mut model, &request, gate, &|| true, &cancel, &mut |_| {});
+            (outcome, model.calls)
+        };
+        // In its own pause, and behind the gate that another closed.
+        let (_scratch, own) = gate();
+        assert_eq!(
+            asked(&own, vec![overloaded(1); 3]),
+            (Err(ModelError::Limit), 1)
+        );
+        let held = [80, 800, 8000].into_iter().any(|ms| {
+            let (_scratch, gate) = gate();
+            gate.close(Duration::from_millis(ms), "429").unwrap();
+            asked(&gate, vec![]) == (Err(ModelError::Limit), 0)
+        });
+        assert!(held);
+        // Before a call that did not have to wait its owner has looked.
+        let (_scratch, open) = gate();
+        assert!(asked(&open, vec![]).0.is_ok());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::letters;
 use super::machine::{Event, Found, Stop};
 use super::mate::{Mate, Wait};
 use crate::agent::{limits, prompt};
-use crate::clock::{self, Timestamp};
+use crate::clock;
 use crate::config::Settings;
 use crate::ids::RequestId;
 use crate::mailbox::{Intake, Kind, Message, inbox};
@@ -230,11 +230,8 @@ impl Mate {
         } else {
             &none
         };
-        let since = Timestamp::now()
-            .as_ms()
-            .saturating_sub(session.started_at.as_ms());
         let reached =
-            limits::reached(&limits, &prices, spent, Duration::from_millis(since)).is_some();
+            limits::reached(&limits, &prices, spent, session.started_at.elapsed()).is_some();
         if reached != self.limited {
             self.limited = reached;
             self.watch_session();

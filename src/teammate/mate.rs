@@ -278,7 +278,7 @@ fn failure(error: ModelError) -> RoundEnd {
     match error {
         ModelError::Refused(why) => RoundEnd::Hopeless(why),
         ModelError::TooLong(why) => RoundEnd::Full(why),
-        error @ (ModelError::Retry { .. } | ModelError::Cancelled) => {
+        error @ (ModelError::Retry { .. } | ModelError::Limit | ModelError::Cancelled) => {
             RoundEnd::Unreachable(format!("the model could not be reached: {error}"))
         }
     }

@@ -332,6 +332,8 @@ impl Turn {
             Some(Called::Wanted) if self.round.kind == Kind::Shortening => {
                 vec![Effect::Tell(Happening::NotShortened(error))]
             }
+            // As if the call had not begun: the owner looks at the limits itself.
+            Some(Called::Wanted) if error == ModelError::Limit => vec![self.at_boundary()],
             Some(Called::Wanted) => vec![Effect::Tell(Happening::Failed(error))],
             Some(Called::Cut(why)) => interrupted(why),
             None => Vec::new(),

@@ -403,6 +403,7 @@ fn retries_keep_the_servers_pause(provider: Provider) {
         &mut *model,
         &request,
         &Gate::new(&workspace, provider.spec, "alice"),
+        &|| false,
         &Arc::new(Cancel::new()),
         &mut |progress| {
             if let Progress::Retrying { wait, .. } = progress {
