@@ -2,6 +2,7 @@
 //!
 //! Paths are built only from validated names ([`crate::ids`]). Nothing here creates or writes anything.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::ids::{AgentName, RequestId, SessionId, TaskId, WorktreeName};
@@ -24,6 +25,9 @@ pub enum RootError {
         source: std::io::Error,
     },
 }
+
+/// What makes a directory a workspace, wherever beneath it one starts.
+const MARKS: [&str; 3] = [".team", ".tasks", ".mailboxes"];
 
 /// A workspace: the directory the team works in. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +62,28 @@ impl Workspace {
         Ok(Self {
             root: enclosing_root(&start).unwrap_or(start),
         })
+    }
+
+    /// The top of the git checkout around `current` that lies within this workspace and is not itself it or one of its
+    /// worktrees: whoever starts there may have meant that one.
+    pub fn checkout_within(&self, current: &Path) -> Option<PathBuf> {
+        current
+            .ancestors()
+            .take_while(|dir| *dir != self.root && dir.starts_with(&self.root))
+            .find(|dir| dir.join(".git").exists())
+            .filter(|dir| !dir.starts_with(self.worktrees_dir()))
+            .map(Path::to_path_buf)
+    }
+
+    /// The owner of what makes this directory a workspace, if that is neither `us` nor root: what stands in such files would
+    /// be obeyed though another wrote it.
+    pub fn stranger(&self, us: u32) -> Option<u32> {
+        let owners = MARKS.iter().filter_map(|name| {
+            let mark = self.root.join(name).symlink_metadata().ok()?;
+            Some(mark.uid())
+        });
+        let mut strangers = owners.filter(|owner| us != 0 && *owner != us && *owner != 0);
+        strangers.next()
     }
 
     /// The root directory, absolute.
@@ -307,9 +333,7 @@ fn enclosing_root(start: &Path) -> Option<PathBuf> {
 }
 
 fn marks_a_workspace(dir: &Path) -> bool {
-    [".team", ".tasks", ".mailboxes"]
-        .iter()
-        .any(|name| dir.join(name).is_dir())
+    MARKS.iter().any(|name| dir.join(name).is_dir())
 }
 
 #[cfg(test)]
@@ -354,6 +378,48 @@ mod tests {
             Workspace::discover(Some(&top.join("none")), &top),
             Err(RootError::NotADirectory(_))
         ));
+    }
+
+    #[test]
+    fn a_checkout_within_a_workspace_is_known_and_its_worktrees_are_not_meant() {
+        let scratch = tempfile::tempdir().unwrap();
+        let top = scratch.path().canonicalize().unwrap();
+        made(
+            &top,
+            &[
+                ".tasks",
+                ".git",
+                "a/.git",
+                "a/deep",
+                ".worktrees/w/.git",
+                "b",
+            ],
+        );
+        let workspace = Workspace::at(top.clone());
+        let within = |dir: &str| workspace.checkout_within(&top.join(dir));
+        assert_eq!(within("a/deep"), Some(top.join("a")));
+        assert_eq!(within("a"), Some(top.join("a")));
+        for none in ["", "b", ".worktrees/w"] {
+            assert_eq!(within(none), None, "{none}");
+        }
+        assert_eq!(workspace.checkout_within(Path::new("/")), None);
+    }
+
+    #[test]
+    fn files_of_another_user_make_no_workspace_for_us() {
+        let scratch = tempfile::tempdir().unwrap();
+        let top = scratch.path().canonicalize().unwrap();
+        made(&top, &[".team"]);
+        let workspace = Workspace::at(top.clone());
+        let owner = top.join(".team").metadata().unwrap().uid();
+        assert_eq!(workspace.stranger(owner), None);
+        assert_eq!(workspace.stranger(0), None, "root may look after anybody");
+        let by_another = workspace.stranger(owner + 1);
+        assert_eq!(
+            by_another,
+            (owner != 0).then_some(owner),
+            "root may be trusted"
+        );
     }
 
     #[test]

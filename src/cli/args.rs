@@ -47,7 +47,7 @@ pub struct Global {
 #[derive(Debug, Args, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are flags")]
 pub struct SessionArgs {
-    /// One goal, no questions: works until nothing can move without a person, then prints the result
+    /// One goal, no questions: works until nothing can move without a person, then prints the result; `-` reads the goal from standard input
     #[arg(short = 'p', long = "print", value_name = "GOAL")]
     pub goal: Option<String>,
     /// Accept team proposals and plans without asking

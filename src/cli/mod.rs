@@ -9,6 +9,7 @@ pub mod demo;
 pub mod entry;
 pub mod exit;
 pub mod front;
+mod goal;
 pub mod log;
 pub mod meant;
 pub mod place;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::exit::Failure;
 use super::shell::Style;
@@ -23,6 +23,8 @@ use crate::worktree;
 pub struct Place {
     /// The workspace.
     pub workspace: Workspace,
+    /// The current directory, if the workspace was found around it and not named.
+    pub found_around: Option<PathBuf>,
     /// The environment of this process.
     pub environment: Environment,
     /// How standard output is written.
@@ -47,11 +49,56 @@ impl Place {
                 "{error}; a workspace is a directory; give an existing one with --root DIR"
             ))
         })?;
-        Ok(Self {
+        let place = Self {
             workspace,
+            found_around: named.is_none().then_some(here),
             environment,
             style,
-        })
+        };
+        if place.found_around.is_some() {
+            place.refuse_strangers()?;
+        }
+        Ok(place)
+    }
+
+    /// Refuses a workspace that was found and not named, if another user made it.
+    fn refuse_strangers(&self) -> Result<(), Failure> {
+        let us = nix::unistd::geteuid().as_raw();
+        let Some(owner) = self.workspace.stranger(us) else {
+            return Ok(());
+        };
+        let root = self.workspace.root().display();
+        Err(Failure::usage(format!(
+            "{root} is a workspace of another user (uid {owner}); what stands in its files would be obeyed here; name the \
+             directory you mean with --root DIR, that one or your own"
+        )))
+    }
+
+    /// What a person may not expect of where the team works: found around the current directory, it may be more than meant.
+    pub fn surprises(&self) -> Vec<String> {
+        let Some(here) = &self.found_around else {
+            return Vec::new();
+        };
+        let root = self.workspace.root();
+        let home = self.environment.home.as_deref();
+        let whole = (root == Path::new("/") || home.is_some_and(|home| home == root)).then(|| {
+            format!(
+                "the workspace is {}: agents may change all that is in it; start lead in a project's directory, or name \
+                 one with --root DIR",
+                root.display()
+            )
+        });
+        let checkout = self.workspace.checkout_within(here);
+        let outer = checkout.map(|checkout| {
+            format!(
+                "the workspace is {}, which has a team's files, and not the git checkout {} in it; for that one start lead \
+                 with --root {}",
+                root.display(),
+                checkout.display(),
+                checkout.display()
+            )
+        });
+        whole.into_iter().chain(outer).collect()
     }
 
     /// Refuses a workspace where one of the team's directories is a link: what is kept there would be kept somewhere else.

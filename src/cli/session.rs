@@ -5,7 +5,7 @@ use std::path::Path;
 use super::args::{OutputFormat, SessionArgs};
 use super::exit::{Failure, Kind, Outcome};
 use super::place::Place;
-use super::{choice, front, log, shell, trust};
+use super::{choice, front, goal, log, shell, trust};
 use crate::clock;
 use crate::config::{Settings, Sources, Standing, env};
 use crate::ids::{AgentName, SessionId};
@@ -71,12 +71,7 @@ impl FrontKind {
 
 /// Everything the session needs; nothing has been made on disk when this fails.
 fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure> {
-    let goal = args.goal.as_deref().map(str::trim).map(str::to_owned);
-    if goal.as_deref() == Some("") {
-        return Err(Failure::usage(
-            "the goal is empty; there is nothing to work on; say what is to be done: lead -p \"GOAL\"",
-        ));
-    }
+    let goal = goal::read(args.goal.as_deref())?;
     let resume = resume(args)?;
     let kind = FrontKind::of(args, place);
     let trusted = args.trust || (kind.is_terminal() && trust::ask(place)?);
@@ -103,6 +98,8 @@ fn options(place: &Place, args: &SessionArgs) -> Result<SessionOptions, Failure>
     let confinement = settings.confinement(&place.environment);
     let mut warnings = loaded.warnings;
     warnings.extend(place.environment.homeless());
+    warnings.extend(place.surprises());
+    warnings.extend(goal::unread(args.goal.as_deref()));
     warnings.extend(without_a_wall(&confinement));
     Ok(SessionOptions {
         workspace: place.workspace.clone(),

@@ -61,6 +61,9 @@ impl Session {
         }
         let id = record.request_id.clone();
         self.watcher.watch(&self.files.workspace.request(&id));
+        if self.options.goal.is_some() {
+            self.ui.show(Shown::AskedElsewhere(record.clone()));
+        }
         self.questions.push(record);
         // First watched, then looked at: it may have been decided meanwhile.
         self.on_request(&id);
@@ -254,8 +257,8 @@ impl Session {
             self.accepted(&record);
         }
         self.keep_own_grant(&record);
-        if let Some(reply) = self.replies.remove(&record.request_id) {
-            drop(reply.send(answer_for_tool(&record)));
+        if let Some(wait) = self.replies.remove(&record.request_id) {
+            drop(wait.reply.send(answer_for_tool(&record)));
         }
         if was_open || record.decided_by.is_some() {
             self.ui.show(Shown::RequestClosed(record));
@@ -275,7 +278,7 @@ impl Session {
         }
     }
 
-    fn withdraw(&mut self, record: &Record, why: &str) {
+    pub(super) fn withdraw(&mut self, record: &Record, why: &str) {
         let decision = Decision {
             kind: record.kind,
             by: AgentName::lead(),

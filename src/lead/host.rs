@@ -94,7 +94,8 @@ impl Session {
         });
         match made {
             Ok(record) => {
-                self.replies.insert(record.request_id.clone(), reply);
+                let wait = self.own_wait(kind, reply);
+                self.replies.insert(record.request_id.clone(), wait);
                 self.opened(record);
             }
             Err(error) => drop(reply.send(Err(format!("the question could not be kept: {error}")))),

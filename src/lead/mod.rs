@@ -48,6 +48,7 @@ mod submit;
 mod supervisor;
 mod talk;
 pub mod ui;
+mod unanswered;
 mod way_back;
 
 pub use approvals::NOBODY;

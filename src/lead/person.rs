@@ -226,9 +226,8 @@ impl Session {
             self.person.submissions.cancel();
         } else if self.mind.thinker.is_busy() {
             self.cut("the person interrupted you");
-        } else {
-            self.say("press Ctrl-C again to leave");
         }
+        self.say("press Ctrl-C again to leave");
     }
 
     /// Says what the next line is for, if that is news.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -21,6 +21,7 @@ use super::questions::Questions;
 use super::stall::Stalls;
 use super::start;
 use super::supervisor::Crew;
+use super::unanswered::OwnWait;
 use super::{Inbound, Inlet, RunError, SessionOptions, SessionResult, Shown, Ui};
 use crate::board::Board;
 use crate::clock;
@@ -32,7 +33,7 @@ use crate::request::Requests;
 use crate::store::watch::Watcher;
 use crate::team::usage::Meter;
 use crate::team::{LeadPresence, Roster};
-use crate::tool::{Answer, TeamDirectory};
+use crate::tool::{TeamDirectory, tidy_after_commands};
 use crate::workspace::Workspace;
 
 /// How many waiting events are dealt with before what follows from them.
@@ -81,7 +82,7 @@ pub(super) struct Session {
     pub(super) launcher: Launcher,
     pub(super) questions: Questions,
     /// Tools of the lead that wait for a question's answer.
-    pub(super) replies: HashMap<RequestId, Sender<Answer>>,
+    pub(super) replies: HashMap<RequestId, OwnWait>,
     pub(super) proposals: Proposals,
     /// Team requests that the lead's own start asked: names to start again when accepted.
     pub(super) revivals: HashMap<RequestId, Vec<crate::ids::AgentName>>,
@@ -120,6 +121,7 @@ pub fn run(
         session.abandon(&events);
     }
     let result = ran.and_then(|()| session.result());
+    tidy_after_commands(&session.files.workspace);
     session.presence.give_up();
     Ok(result?)
 }
@@ -166,6 +168,7 @@ impl Session {
             Some(self.eye.deadline()),
             self.crew.owed.deadline(),
             self.deferred_until(),
+            self.unanswered_at(),
         ]
         .into_iter()
         .flatten()
@@ -218,6 +221,7 @@ impl Session {
             self.carry_out(&name, effect);
         }
         self.judge_deferred();
+        self.end_unanswered();
         if self.time_limit().is_some_and(|at| at <= clock::instant()) {
             self.end_at_time_limit();
         }

@@ -95,6 +95,7 @@ pub(super) fn open(
         .context("the session was not recorded")?;
     ui.show(Shown::Started {
         session: id,
+        root: options.workspace.root().to_path_buf(),
         model: record.model.clone(),
         resumed,
     });

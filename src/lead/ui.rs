@@ -1,6 +1,7 @@
 //! Everything a person or another program may see of a session, structured and unrendered.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::board::{Task, TaskView};
@@ -29,6 +30,8 @@ pub enum Shown {
     Started {
         /// Its id.
         session: SessionId,
+        /// The workspace.
+        root: PathBuf,
         /// The lead's model, `provider:name`.
         model: String,
         /// Whether an earlier conversation goes on.
@@ -61,6 +64,8 @@ pub enum Shown {
     Teammate(TeammateNews),
     /// A question or another request was opened; questions are shown in full by [`PromptFor::Question`].
     RequestOpened(Record),
+    /// A question that nobody here is asked and another terminal may answer.
+    AskedElsewhere(Record),
     /// It got its final state: the record says which, by whom, and the comment.
     RequestClosed(Record),
     /// A model call is tried again after a pause.

@@ -13,7 +13,7 @@ use crate::agent::prompt;
 use crate::board::{Released, Status};
 use crate::config::settings::PlanReview;
 use crate::ids::AgentName;
-use crate::request::{NewRequest, Record, RequestKind, RequestStatus};
+use crate::request::{NewRequest, Record, RequestKind, RequestStatus, UNANSWERED};
 use crate::team::grants;
 use crate::tool::{Answer, HostCall, PermissionAsk, Plan};
 
@@ -267,9 +267,7 @@ impl Mate {
             Some(Wait::Permission(id, _, reply)) => {
                 self.end_request(RequestKind::Permission, &id, RequestStatus::Withdrawn);
                 let text = match why {
-                    WaitEnd::Unanswered => {
-                        "nobody answered the permission question in time; it was neither allowed nor denied"
-                    }
+                    WaitEnd::Unanswered => UNANSWERED,
                     WaitEnd::StillPending | WaitEnd::Stopping => {
                         "the permission question was withdrawn unanswered"
                     }

@@ -9,7 +9,7 @@ use super::place::Place;
 use crate::ids::WorktreeName;
 use crate::policy::{Confinement, Network, SandboxMode};
 use crate::process::sandbox::{Held, Parts, Sandbox, probe};
-use crate::workspace::RUNTIME_DIRS;
+use crate::workspace::{RUNTIME_DIRS, Workspace};
 use crate::worktree::{committing, view, writable_parts};
 
 /// Where the agent's own temporary directory is to a command with mounts of its own.
@@ -116,6 +116,19 @@ pub(crate) fn sandbox(
         network: confinement.network == Network::Allow,
         parts,
     }))
+}
+
+/// Takes away the empty `.git` that kept commands from making one where there is no repository; one with something in it
+/// stays. For when no command runs any more.
+pub fn tidy(workspace: &Workspace) {
+    let stand_in = workspace.root().join(".git");
+    if stand_in
+        .symlink_metadata()
+        .is_ok_and(|found| found.is_dir())
+    {
+        // Removes nothing that holds anything.
+        std::fs::remove_dir(stand_in).ok();
+    }
 }
 
 /// Whether the walls can let a command write the repository of the workspace and nothing else that is read-only.

@@ -49,7 +49,7 @@ pub mod worktrees;
 mod write_file;
 
 pub use assignment::{assignment_again, assignment_for, assignment_text, open_board};
-pub use confined::missing as missing_walls;
+pub use confined::{missing as missing_walls, tidy as tidy_after_commands};
 pub use desk::{Assignment, Desk, DeskState, Todo};
 pub use directory::TeamDirectory;
 pub use host::{

@@ -7,7 +7,7 @@ use crate::cli::front::pull::Pull;
 use crate::cli::front::question;
 use crate::cli::front::render::Renderer;
 use crate::cli::shell::{self, Style};
-use crate::ids::AgentName;
+use crate::ids::{AgentName, RequestId};
 use crate::lead::{Inlet, PromptFor, Shown, Ui};
 use crate::request::{Record, RequestKind, RequestStatus};
 use crate::team::MemberStatus;
@@ -40,12 +40,14 @@ pub(super) struct Person {
     rejections: usize,
     declined: bool,
     stopped: BTreeSet<AgentName>,
+    /// What the real person was asked last.
+    asked: Option<RequestId>,
 }
 
 impl Person {
     /// With `scripted` the answers come from here.
     pub(super) fn new(style: Style, inlet: Inlet, scripted: bool) -> Self {
-        let prompt = PromptLine::default();
+        let prompt = PromptLine::undisturbed();
         Self {
             style,
             renderer: Renderer::new(style, false).on_screen(),
@@ -57,6 +59,7 @@ impl Person {
             rejections: 0,
             declined: false,
             stopped: BTreeSet::new(),
+            asked: None,
         }
     }
 
@@ -82,12 +85,10 @@ impl Person {
         match &mut self.lines {
             None => self.say(suggested),
             Some(lines) => {
-                shell::out_line(
-                    &self
-                        .style
-                        .dim(&format!("(the script's person would say: {suggested})")),
-                );
-                self.prompt.ask(&question::prompt(record));
+                let hint = format!("(the script's person would say: {suggested})");
+                let hint = self.style.dim(&hint);
+                self.asked = Some(record.request_id.clone());
+                self.prompt.ask(&[hint], &question::prompt(record));
                 lines.ask();
             }
         }
@@ -116,11 +117,16 @@ impl Person {
                     self.stopped.insert(news.member.name.clone());
                 }
             }
-            Shown::RequestClosed(record) => match record.status {
-                RequestStatus::Rejected => self.rejections += 1,
-                RequestStatus::Declined => self.declined = true,
-                _ => {}
-            },
+            Shown::RequestClosed(record) => {
+                if self.asked.as_ref() == Some(&record.request_id) {
+                    self.prompt.close();
+                }
+                match record.status {
+                    RequestStatus::Rejected => self.rejections += 1,
+                    RequestStatus::Declined => self.declined = true,
+                    _ => {}
+                }
+            }
             _ => {}
         }
     }

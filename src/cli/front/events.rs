@@ -10,12 +10,13 @@ pub fn event(item: &Shown) -> Option<Value> {
     let (name, agent, fields) = match item {
         Shown::Started {
             session,
+            root,
             model,
             resumed,
         } => (
             "init",
             "lead".to_owned(),
-            json!({ "session": session, "model": model, "resumed": resumed }),
+            json!({ "session": session, "root": root, "model": model, "resumed": resumed }),
         ),
         Shown::Text(text) => ("text", "lead".to_owned(), json!({ "text": text })),
         Shown::ToolUse(call) => (
@@ -64,6 +65,7 @@ pub fn event(item: &Shown) -> Option<Value> {
         | Shown::View(_)
         | Shown::Shell { .. }
         | Shown::Leaving(_)
+        | Shown::AskedElsewhere(_)
         | Shown::LineTaken
         | Shown::Prompt(_) => return None,
     };

@@ -69,7 +69,7 @@ impl Ui for Piped {
         match (&mut self.pull, prompt) {
             (_, PromptFor::Nothing) => {}
             (Some(pull), PromptFor::Message | PromptFor::Question(_)) => pull.ask(),
-            (None, PromptFor::Message) => self.prompt.ask(&before_message(self.mode, false)),
+            (None, PromptFor::Message) => self.prompt.ask(&[], &before_message(self.mode, false)),
             (None, PromptFor::Question(open)) => {
                 let id = Some(open.record.request_id.clone());
                 if self.asked != id {
@@ -77,7 +77,7 @@ impl Ui for Piped {
                     tcflush(std::io::stdin(), QueueSelector::IFlush).ok();
                     self.asked = id;
                 }
-                self.prompt.ask(&question::prompt(&open.record));
+                self.prompt.ask(&[], &question::prompt(&open.record));
             }
         }
     }

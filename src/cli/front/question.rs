@@ -11,11 +11,18 @@ use crate::tool::{PermissionAsk, Plan, TeamProposal};
 /// Most characters of one value that are shown.
 const MAX_SHOWN: usize = 6000;
 
-/// The question as lines, safe and styled. `again` says why the last line was no answer: that alone is new then.
-pub fn lines(style: Style, record: &Record, behind: usize, again: Option<&str>) -> Vec<String> {
-    if let Some(why) = again {
-        return vec![style.bad(&safe_line(why, 400))];
-    }
+/// How many wait behind the question.
+pub fn behind(style: Style, count: usize) -> Vec<String> {
+    let line = match count {
+        0 => return Vec::new(),
+        1 => "1 more question waits".to_owned(),
+        _ => format!("{count} more questions wait"),
+    };
+    vec![style.dim(&line)]
+}
+
+/// The question as lines, safe and styled, with how many wait behind it.
+pub fn lines(style: Style, record: &Record, more: usize) -> Vec<String> {
     let body = match record.kind {
         RequestKind::Team => read(record).map(|proposal| team(style, &proposal)),
         RequestKind::PlanApproval => read(record).map(|plan| self::plan(&plan)),
@@ -25,10 +32,8 @@ pub fn lines(style: Style, record: &Record, behind: usize, again: Option<&str>) 
     let body = body.unwrap_or_else(|| shown(&record.payload.to_string()));
     let mut lines = vec![style.warn(&heading(record))];
     lines.extend(body.into_iter().map(|line| format!("  {line}")));
-    if behind > 0 {
-        lines.push(style.dim(&format!("  ({behind} more after this one)")));
-    }
     lines.push(style.bold(choices(record)));
+    lines.extend(behind(style, more));
     lines
 }
 
@@ -177,7 +182,7 @@ mod tests {
     }
 
     fn text(kind: &str, payload: &serde_json::Value) -> String {
-        lines(Style::default(), &record(kind, payload), 1, None).join("\n")
+        lines(Style::default(), &record(kind, payload), 1).join("\n")
     }
 
     #[test]
@@ -204,7 +209,7 @@ mod tests {
             "1. one",
             "2. two",
             "because: so",
-            "(1 more after",
+            "1 more question waits",
         ] {
             assert!(plan.contains(part), "{part}: {plan}");
         }
@@ -228,7 +233,7 @@ mod tests {
     fn an_edit_is_asked_about_with_its_diff_in_colour() {
         let ask = json!({"tool": "edit_file", "input": {"path": "x"}, "diff": "@@ -1 +1 @@\n-one\n+two\n",
             "because": "so", "always": null, "dir": "/w"});
-        let lines = lines(Style { color: true }, &record("permission", &ask), 0, None);
+        let lines = lines(Style { color: true }, &record("permission", &ask), 0);
         for line in ["  \u{1b}[31m-one\u{1b}[0m", "  \u{1b}[32m+two\u{1b}[0m"] {
             assert!(
                 lines.iter().any(|shown| shown == line),

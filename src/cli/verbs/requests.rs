@@ -133,7 +133,7 @@ fn wake(place: &Place, record: &Record) -> Result<(), Failure> {
 }
 
 /// One line about what is asked.
-pub(super) fn about(record: &Record) -> String {
+pub(in crate::cli) fn about(record: &Record) -> String {
     let payload = &record.payload;
     let text = |key: &str| payload[key].as_str().unwrap_or_default();
     match record.kind {

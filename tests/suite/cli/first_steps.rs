@@ -1,6 +1,7 @@
 //! What a new user finds: `init`, completions, manual pages.
 
-use crate::support::Bed;
+use crate::support::bed::lead_binary;
+use crate::support::{Bed, DEADLINE, Running};
 
 #[test]
 fn init_writes_settings_that_are_right_and_never_over_others() {
@@ -16,6 +17,77 @@ fn init_writes_settings_that_are_right_and_never_over_others() {
     assert!(!config.stderr.contains("unknown key"), "{}", config.stderr);
     bed.lead(&["init"]).expect_usage_error("team.json exists; ");
     assert_eq!(bed.read(".team/team.json"), written);
+}
+
+/// A run is told where it works, and what it finds around itself that may not have been meant.
+#[test]
+fn where_the_team_works_is_said_and_nothing_else_is_left_there() {
+    let bed = Bed::new();
+    let bash = serde_json::json!({"name": "bash", "input": {"command": "echo x > made"}});
+    let script = serde_json::json!({"agents": {"lead": [{"text": "Now.", "tools": [bash]}, {"text": "Done."}]}});
+    let model = bed.script(&script);
+    let run = |dir: &str, more: &[&str]| {
+        let mut lead = bed.lead_command(&[&["-p", "go", "--model", &model], more].concat());
+        lead.current_dir(bed.root().join(dir));
+        Running::start(&mut lead).wait(DEADLINE).expect_code(0)
+    };
+    let root = bed.root().display().to_string();
+    let first = run("", &[]);
+    assert!(
+        first.stderr.contains(&format!("begins in {root}; ")),
+        "{}",
+        first.stderr
+    );
+    assert_eq!(bed.read("made"), "x\n");
+    assert!(!bed.root().join(".git").exists(), "there is no repository");
+
+    std::fs::create_dir_all(bed.root().join("inner/.git")).unwrap();
+    let surprise = format!(
+        "the workspace is {root}, which has a team's files, and not the git checkout {root}/inner"
+    );
+    assert!(run("inner", &[]).stderr.contains(&surprise));
+    let named = run("inner", &["--root", "."]);
+    assert!(
+        !named.stderr.contains("the workspace is"),
+        "{}",
+        named.stderr
+    );
+
+    let home = bed.home();
+    let at_home = run(home.to_str().unwrap(), &[]);
+    assert!(
+        at_home
+            .stderr
+            .contains("agents may change all that is in it"),
+        "{}",
+        at_home.stderr
+    );
+}
+
+/// The goal may come on standard input, and what comes there unasked is not passed over in silence.
+#[test]
+fn a_goal_is_read_from_standard_input_where_that_is_said() {
+    let bed = Bed::new();
+    let script = serde_json::json!({"agents": {"lead": [{"when": "piped", "text": "Heard."}]}});
+    let model = bed.script(&script);
+    let fed = |goal: &str, input: &str| {
+        bed.write("input", input);
+        let mut lead = bed.command("sh");
+        lead.args(["-c", "exec \"$0\" \"$@\" < input"])
+            .arg(lead_binary());
+        lead.args(["-p", goal, "--model", &model]);
+        Running::start(&mut lead).wait(DEADLINE)
+    };
+    assert_eq!(
+        fed("-", "it is piped\n").expect_code(0).stdout.trim(),
+        "Heard."
+    );
+    fed("-", " \n").expect_usage_error("the goal is empty");
+    let unread = fed("piped or not", "a log\n").expect_code(0).stderr;
+    assert!(
+        unread.contains("what comes on standard input is not read"),
+        "{unread}"
+    );
 }
 
 #[test]

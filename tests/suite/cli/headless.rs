@@ -253,6 +253,27 @@ fn commands_of_the_person_work_without_a_terminal_too() {
     }
 }
 
+/// With `permissionWaitSecs` a run is told what waits and how it is answered, and goes on when nobody did.
+#[test]
+fn a_question_of_the_leads_own_tool_waits_as_long_as_the_settings_say() {
+    let bed = Bed::new();
+    bed.write("old.txt", "old\n");
+    let rm = json!({ "name": "bash", "input": { "command": "rm -f old.txt" } });
+    let model = scripted(
+        &bed,
+        &json!([{ "tools": [rm] }, { "when": "neither allowed nor denied", "text": "Not today." }]),
+    );
+    bed.put(
+        &bed.home().join(".config/pitcrew/settings.json"),
+        r#"{"permissionWaitSecs": 1}"#,
+    );
+    let done = bed.lead(&["-p", "go", "--model", &model]).expect_code(0);
+    assert_eq!(done.stdout.trim(), "Not today.");
+    let asks = "lead asks for permission: bash: rm -f old.txt; answer with lead permission allow|deny req_";
+    assert!(done.stderr.contains(asks), "{}", done.stderr);
+    assert_eq!(bed.read("old.txt"), "old\n");
+}
+
 /// What would be asked is denied: whoever started the run is told what, by which rule, and what to do.
 #[test]
 fn what_is_denied_in_a_run_without_a_person_is_told() {

@@ -14,8 +14,8 @@ use crate::cli::shell::{self, Style};
 use crate::cli::wrap;
 use crate::clock;
 use crate::conversation::ToolCall;
-use crate::ids::AgentName;
-use crate::lead::{PromptFor, Shown, TeammateNews, View};
+use crate::ids::{AgentName, RequestId};
+use crate::lead::{Answering, PromptFor, Shown, TeammateNews, View};
 use crate::team::MemberStatus;
 
 /// Turns items into lines; remembers what of the streamed text is not printed yet.
@@ -31,6 +31,10 @@ pub struct Renderer {
     running: Option<Running>,
     /// What was last said of each teammate.
     said: BTreeMap<AgentName, &'static str>,
+    /// Why the model is asked again, as last said.
+    refused: Option<String>,
+    /// The question that stands there.
+    asked: Option<RequestId>,
 }
 
 #[derive(Debug)]
@@ -51,6 +55,8 @@ impl Renderer {
             streamed: false,
             running: None,
             said: BTreeMap::new(),
+            refused: None,
+            asked: None,
         }
     }
 
@@ -84,10 +90,12 @@ impl Renderer {
         let width = (self.width)();
         match item {
             Shown::Delta(text) => {
+                self.refused = None;
                 self.streamed = true;
                 self.text.push(text, width)
             }
             Shown::Text(text) => {
+                self.refused = None;
                 let mut lines = Vec::new();
                 if !std::mem::take(&mut self.streamed) {
                     lines = self.text.push(text, width);
@@ -108,12 +116,16 @@ impl Renderer {
         match item {
             Shown::Started {
                 session,
+                root,
                 model,
                 resumed,
             } => {
                 let how = if *resumed { "goes on" } else { "begins" };
                 vec![style.dim(&safe_line(
-                    &format!("session {session} {how}; the lead is {model}"),
+                    &format!(
+                        "session {session} {how} in {}; the lead is {model}",
+                        root.display()
+                    ),
                     400,
                 ))]
             }
@@ -133,9 +145,11 @@ impl Renderer {
             }
             Shown::Interrupted => self.void(style.warn("interrupted"), width),
             Shown::Retrying { why, wait } => {
+                let known = self.refused.replace(why.clone()).as_ref() == Some(why);
                 let line = format!(
-                    "the model is asked again in {:.1} s: {why}",
-                    wait.as_secs_f64()
+                    "the model is asked again in {:.1} s: {}",
+                    wait.as_secs_f64(),
+                    if known { "the same" } else { why }
                 );
                 self.void(style.warn(&safe_line(&line, 400)), width)
             }
@@ -143,15 +157,14 @@ impl Renderer {
             Shown::Task(news) => board::task(style, news),
             Shown::Teammate(news) => self.teammate(news),
             Shown::RequestOpened(record) => requests::opened(style, record),
+            Shown::AskedElsewhere(record) => vec![requests::elsewhere(record)],
             Shown::RequestClosed(record) => vec![requests::closed(style, record)],
             Shown::Notice(text) => safe(text).lines().map(|line| style.dim(line)).collect(),
             Shown::Error(text) => vec![style.bad(&format!("error: {}", safe_line(text, 4000)))],
             Shown::View(shown) => view::lines(style, shown),
             Shown::Shell { command, end } => calls::shell(style, command, end),
             Shown::Leaving(names) => self.leaving(names),
-            Shown::Prompt(PromptFor::Question(open)) => {
-                question::lines(style, &open.record, open.behind, open.again.as_deref())
-            }
+            Shown::Prompt(PromptFor::Question(open)) => self.question(open),
             Shown::Delta(_)
             | Shown::Text(_)
             | Shown::Working(_)
@@ -159,6 +172,17 @@ impl Renderer {
             | Shown::Used(_)
             | Shown::LineTaken
             | Shown::Prompt(PromptFor::Message | PromptFor::Nothing) => Vec::new(),
+        }
+    }
+
+    /// One that stands there already is not shown again because others have come behind it.
+    fn question(&mut self, open: &Answering) -> Vec<String> {
+        let id = &open.record.request_id;
+        let known = self.asked.replace(id.clone()).as_ref() == Some(id);
+        match &open.again {
+            Some(why) => vec![self.style.bad(&safe_line(why, 400))],
+            None if known => question::behind(self.style, open.behind),
+            None => question::lines(self.style, &open.record, open.behind),
         }
     }
 

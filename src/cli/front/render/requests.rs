@@ -2,6 +2,7 @@
 
 use crate::cli::safe::safe_line;
 use crate::cli::shell::Style;
+use crate::cli::verbs::requests::about;
 use crate::request::{Record, RequestKind, RequestStatus};
 
 /// Questions are shown when their turn comes; of the rest there is one line.
@@ -11,6 +12,16 @@ pub(super) fn opened(style: Style, record: &Record) -> Vec<String> {
         RequestKind::PlanWish => vec![style.dim(&format!("{} is asked for a plan", record.target))],
         RequestKind::Team | RequestKind::PlanApproval | RequestKind::Permission => Vec::new(),
     }
+}
+
+/// A question that waits for an answer from another terminal.
+pub(super) fn elsewhere(record: &Record) -> String {
+    format!(
+        "── {} asks for permission: {}; answer with lead permission allow|deny {}",
+        record.sender,
+        safe_line(&about(record), 400),
+        record.request_id
+    )
 }
 
 /// How a request ended.
