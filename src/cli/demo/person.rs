@@ -50,7 +50,7 @@ impl Person {
         let prompt = PromptLine::undisturbed();
         Self {
             style,
-            renderer: Renderer::new(style, false).on_screen(),
+            renderer: Renderer::new(style, false).on_screen().with_frames(false),
             lines: (!scripted).then(|| Pull::start(inlet.clone(), prompt.open())),
             prompt,
             inlet,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reedline::{EditMode, Emacs, PromptEditMode, ReedlineEvent, ReedlineRawEvent};
 
-use super::keys::{bindings, handed_over, second_of_two};
+use super::keys::{bindings, handed_over, pressed, second_of_two};
 use super::menu::Openness;
 use super::prompt::SharedPrompt;
 
@@ -48,18 +48,26 @@ pub struct Keys {
     behind: Behind,
     menu: Openness,
     prompt: SharedPrompt,
+    /// Has the editor come back.
+    give_way: Arc<AtomicBool>,
     /// Ctrl-X was pressed: the beginning of Ctrl-X Ctrl-E.
     begun: bool,
 }
 
 impl Keys {
     /// While the menu is open or the history is searched no key hands over.
-    pub fn new(behind: Behind, menu: Openness, prompt: SharedPrompt) -> Self {
+    pub fn new(
+        behind: Behind,
+        menu: Openness,
+        prompt: SharedPrompt,
+        give_way: Arc<AtomicBool>,
+    ) -> Self {
         Self {
             emacs: Emacs::new(bindings()),
             behind,
             menu,
             prompt,
+            give_way,
             begun: false,
         }
     }
@@ -68,6 +76,11 @@ impl Keys {
 impl EditMode for Keys {
     fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
         let event = second_of_two(&mut self.begun, event.into());
+        if let Some(typed) = pressed(&event)
+            && self.prompt.key(typed)
+        {
+            self.give_way.store(true, Ordering::Release);
+        }
         let Ok(event) = ReedlineRawEvent::try_from(event) else {
             return ReedlineEvent::None;
         };

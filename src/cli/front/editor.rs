@@ -142,7 +142,12 @@ fn line_editor(
         behind.clone(),
         Arc::clone(give_way),
     );
-    let keys = Keys::new(behind.clone(), menu.clone(), prompt.clone());
+    let keys = Keys::new(
+        behind.clone(),
+        menu.clone(),
+        prompt.clone(),
+        Arc::clone(give_way),
+    );
     let menu = Completions::new(menu.clone());
     Reedline::create()
         .with_edit_mode(Box::new(keys))

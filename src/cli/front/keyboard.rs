@@ -75,6 +75,8 @@ impl Keyboard {
 
     fn on_signal(&mut self, signal: Signal) {
         match signal {
+            // An Enter of habit behind a key that has answered.
+            Signal::Success(line) if line.trim().is_empty() && self.typed.prompt().is_some() => {}
             Signal::Success(line) => match self.typed.entered() {
                 Some(question) => self.inlet.reply(question, joined(line)),
                 None => self.inlet.words(joined(line)),
@@ -88,6 +90,8 @@ impl Keyboard {
                     self.close_menu();
                     self.prompt.set_question(self.typed.prompt());
                     self.set_text(text, None);
+                } else if self.prompt.takes_answer() {
+                    self.enter();
                 }
             }
             _ => {}

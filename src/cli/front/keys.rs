@@ -115,3 +115,18 @@ pub fn second_of_two(begun: &mut bool, event: Event) -> Event {
         event
     }
 }
+
+/// Of a key its character, if it is one without Ctrl or Alt; `None`: no key, and nothing pasted.
+pub fn pressed(event: &Event) -> Option<Option<char>> {
+    match event {
+        Event::Key(key) => {
+            let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+            Some(match key.code {
+                KeyCode::Char(typed) if plain => Some(typed),
+                _ => None,
+            })
+        }
+        Event::Paste(_) => Some(None),
+        _ => None,
+    }
+}

@@ -1,6 +1,7 @@
 //! How a session is seen and spoken to: a line editor, a plain terminal, a pipe, or nobody at all.
 
 pub mod above;
+pub mod answering;
 pub mod behind;
 pub mod complete;
 pub mod continued;

@@ -32,7 +32,8 @@ pub fn open(kind: FrontKind, place: &Place, verbose: bool, inlet: Inlet) -> Fron
         FrontKind::Piped => (Box::new(Piped::pulling(renderer, inlet)), None),
         FrontKind::PlainTerminal => (Box::new(Piped::typed(renderer, inlet)), None),
         FrontKind::Editor => {
-            let (editor, typing) = editor::start(renderer.on_screen(), place, inlet);
+            let (editor, typing) =
+                editor::start(renderer.on_screen().with_frames(true), place, inlet);
             (Box::new(editor), Some(typing))
         }
     };

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reedline::{Color, Prompt, PromptEditMode, PromptHistorySearch};
 
+use super::answering::Answering;
+use super::question;
 use super::status::Status;
 use crate::cli::shell::Style;
 use crate::clock;
@@ -42,6 +44,7 @@ struct Texts {
     open: Vec<String>,
     message: String,
     question: Option<String>,
+    answering: Answering,
     status: Status,
     style: Style,
 }
@@ -77,7 +80,20 @@ impl SharedPrompt {
     /// What stands before an answer, for as long as the line is one. Only the editor's own thread may say so: a question's
     /// prompt that is seen must be the one that the line is taken for.
     pub fn set_question(&self, text: Option<String>) {
-        self.texts().question = text;
+        let mut texts = self.texts();
+        let keys = text.as_deref().map_or("", question::at_once);
+        texts.answering = Answering::begins(keys, clock::instant());
+        texts.question = text;
+    }
+
+    /// A key was pressed, `typed` if it is a character: whether it answers the question at once.
+    pub fn key(&self, typed: Option<char>) -> bool {
+        self.texts().answering.key(typed, clock::instant())
+    }
+
+    /// Whether the last key has answered the question; once.
+    pub fn takes_answer(&self) -> bool {
+        self.texts().answering.takes()
     }
 
     /// Whether the line being typed is an answer.

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use super::diff;
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::Style;
+use crate::cli::wrap::hang;
 use crate::request::{Record, RequestKind};
 use crate::tool::{PermissionAsk, Plan, TeamProposal};
 
@@ -21,8 +22,28 @@ pub fn behind(style: Style, count: usize) -> Vec<String> {
     vec![style.dim(&line)]
 }
 
-/// The question as lines, safe and styled, with how many wait behind it.
-pub fn lines(style: Style, record: &Record, more: usize) -> Vec<String> {
+/// How a question is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Lines one after another, as a program or a screen reader reads them.
+    Plain,
+    /// In a frame of rows that are so wide; `keys`: some keys answer at once.
+    Framed {
+        /// Columns.
+        width: usize,
+        /// Whether keys are read one by one.
+        keys: bool,
+    },
+}
+
+/// The question as lines, safe and styled, with how many wait behind it. `subject` is that of the task it is about.
+pub fn lines(
+    style: Style,
+    record: &Record,
+    subject: Option<&str>,
+    more: usize,
+    look: Look,
+) -> Vec<String> {
     let body = match record.kind {
         RequestKind::Team => read(record).map(|proposal| team(style, &proposal)),
         RequestKind::PlanApproval => read(record).map(|plan| self::plan(&plan)),
@@ -30,29 +51,94 @@ pub fn lines(style: Style, record: &Record, more: usize) -> Vec<String> {
         RequestKind::Shutdown | RequestKind::PlanWish => None,
     };
     let body = body.unwrap_or_else(|| shown(&record.payload.to_string()));
-    let mut lines = vec![style.warn(&heading(record))];
-    lines.extend(body.into_iter().map(|line| format!("  {line}")));
-    lines.push(style.bold(choices(record)));
+    let heading = style.warn(&heading(record, subject));
+    let mut lines = match look {
+        Look::Plain => {
+            let body = body.into_iter().map(|line| format!("  {line}"));
+            let heading = format!("{} {heading}", style.warn("──"));
+            let choices = style.bold(&format!("{}{THEN}", choices(record)));
+            std::iter::once(heading)
+                .chain(body)
+                .chain([choices])
+                .collect()
+        }
+        Look::Framed { width, keys } => {
+            let bar = format!("{} ", style.warn("│"));
+            let mut rows = hang(&format!("{}{heading}", style.warn("╭─ ")), width, &bar);
+            let inside = body.iter().map(|line| format!("{bar}{line}"));
+            rows.extend(inside.flat_map(|line| hang(&line, width, &bar)));
+            let then = if keys { "" } else { THEN };
+            let choices = style.bold(&format!("{}{then}", choices(record)));
+            rows.extend(hang(
+                &format!("{}{choices}", style.warn("╰─ ")),
+                width,
+                "   ",
+            ));
+            let how = keys.then(|| style.dim(&format!("   {}", how(record))));
+            rows.extend(how.iter().flat_map(|line| hang(line, width, "   ")));
+            rows
+        }
+    };
     lines.extend(behind(style, more));
     lines
 }
 
+/// Said of answers that are lines.
+const THEN: &str = ", then a comment if you like";
+
+/// How an answer is entered where keys are read one by one.
+fn how(record: &Record) -> &'static str {
+    match record.kind {
+        RequestKind::Permission => {
+            "a and A at once, d and D with Enter or why; with a comment, begin with a blank"
+        }
+        RequestKind::Team
+        | RequestKind::PlanApproval
+        | RequestKind::Shutdown
+        | RequestKind::PlanWish => {
+            "y at once, n with Enter or why; with a comment, begin with a blank"
+        }
+    }
+}
+
+/// The keys that answer at once, with nothing typed before them, where `prompt` stands.
+pub fn at_once(prompt: &str) -> &'static str {
+    [(YES_NO, "y"), (ALWAYS, "aA"), (ONCE, "a")]
+        .into_iter()
+        .find_map(|(ending, keys)| prompt.ends_with(ending).then_some(keys))
+        .unwrap_or_default()
+}
+
+const YES_NO: &str = "? [y/n] ";
+const ALWAYS: &str = "? [a/A/d/D] ";
+const ONCE: &str = "? [a/d] ";
+
 /// What stands in the prompt while the question is open.
 pub fn prompt(record: &Record) -> String {
     match record.kind {
-        RequestKind::Team => "team? [y/n] ".to_owned(),
-        RequestKind::PlanApproval => format!("plan of {}? [y/n] ", record.sender),
-        RequestKind::Permission => format!("allow {}? [a/A/d/D] ", record.sender),
+        RequestKind::Team => format!("team{YES_NO}"),
+        RequestKind::PlanApproval => format!("plan of {}{YES_NO}", record.sender),
+        RequestKind::Permission if offers_always(record) => {
+            format!("allow {}{ALWAYS}", record.sender)
+        }
+        RequestKind::Permission => format!("allow {}{ONCE}", record.sender),
         RequestKind::Shutdown | RequestKind::PlanWish => "? ".to_owned(),
     }
 }
 
-fn heading(record: &Record) -> String {
+fn offers_always(record: &Record) -> bool {
+    record.payload["always"].is_string()
+}
+
+fn heading(record: &Record, subject: Option<&str>) -> String {
     let who = &record.sender;
+    let subject = subject.map_or_else(String::new, |subject| {
+        format!(" {}", safe_line(subject, 80))
+    });
     let task = record
         .task_id
         .as_ref()
-        .map_or_else(String::new, |task| format!(" for {task}"));
+        .map_or_else(String::new, |task| format!(" for {task}{subject}"));
     let what = match record.kind {
         RequestKind::Team => format!("{who} proposes a team"),
         RequestKind::PlanApproval => format!("{who} submits a plan{task}"),
@@ -60,19 +146,19 @@ fn heading(record: &Record) -> String {
         RequestKind::Shutdown => format!("{who} asks {} to stop", record.target),
         RequestKind::PlanWish => format!("{who} wants a plan of {}", record.target),
     };
-    format!("── {what} ({})", record.request_id)
+    format!("{what} ({})", record.request_id)
 }
 
 fn choices(record: &Record) -> &'static str {
     match record.kind {
-        RequestKind::Permission if record.payload["always"].is_string() => {
-            "[a]llow once / [A]llow always / [d]eny / [D]eny always, then a comment if you like"
+        RequestKind::Permission if offers_always(record) => {
+            "[a]llow once / [A]llow always / [d]eny / [D]eny always"
         }
-        RequestKind::Permission => "[a]llow once / [d]eny, then a comment if you like",
+        RequestKind::Permission => "[a]llow once / [d]eny",
         RequestKind::Team
         | RequestKind::PlanApproval
         | RequestKind::Shutdown
-        | RequestKind::PlanWish => "[y]es / [n]o, then a comment if you like",
+        | RequestKind::PlanWish => "[y]es / [n]o",
     }
 }
 
@@ -170,6 +256,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::cli::wrap;
 
     fn record(kind: &str, payload: &serde_json::Value) -> Record {
         serde_json::from_value(json!({
@@ -182,7 +269,14 @@ mod tests {
     }
 
     fn text(kind: &str, payload: &serde_json::Value) -> String {
-        lines(Style::default(), &record(kind, payload), 1).join("\n")
+        lines(
+            Style::default(),
+            &record(kind, payload),
+            Some("Parse it"),
+            1,
+            Look::Plain,
+        )
+        .join("\n")
     }
 
     #[test]
@@ -204,7 +298,7 @@ mod tests {
             &json!({"title": "Do it", "steps": ["one", "two"], "rationale": "so"}),
         );
         for part in [
-            "for task_00000001",
+            "for task_00000001 Parse it",
             "Do it",
             "1. one",
             "2. two",
@@ -233,13 +327,72 @@ mod tests {
     fn an_edit_is_asked_about_with_its_diff_in_colour() {
         let ask = json!({"tool": "edit_file", "input": {"path": "x"}, "diff": "@@ -1 +1 @@\n-one\n+two\n",
             "because": "so", "always": null, "dir": "/w"});
-        let lines = lines(Style { color: true }, &record("permission", &ask), 0);
+        let lines = lines(
+            Style { color: true },
+            &record("permission", &ask),
+            None,
+            0,
+            Look::Plain,
+        );
         for line in ["  \u{1b}[31m-one\u{1b}[0m", "  \u{1b}[32m+two\u{1b}[0m"] {
             assert!(
                 lines.iter().any(|shown| shown == line),
                 "{line:?}: {lines:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_frame_holds_whatever_is_asked_at_any_width() {
+        let ask = json!({"tool": "bash", "input": {"command": format!("rm {} 漢字漢字漢字 e\u{301}\nrm b", "x".repeat(90))},
+            "diff": null, "because": "rm deletes", "always": "bash(rm *)", "dir": "/a/long/way/to/where/it/runs"});
+        for width in [12, 39, 79, 200] {
+            let look = Look::Framed { width, keys: true };
+            let style = Style::default();
+            let rows = lines(
+                style,
+                &record("permission", &ask),
+                Some("Clean up"),
+                0,
+                look,
+            );
+            let end = rows.iter().position(|row| row.starts_with("╰─")).unwrap();
+            assert!(rows[0].starts_with("╭─ alice"), "{rows:#?}");
+            let mut letters = String::new();
+            for (nr, row) in rows.iter().enumerate() {
+                assert!(wrap::columns::width(row) <= width, "{width}: {row:?}");
+                if (1..end).contains(&nr) {
+                    letters.extend(row.strip_prefix("│ ").unwrap().split(' '));
+                }
+            }
+            for part in [
+                "x".repeat(90).as_str(),
+                "漢字漢字漢字",
+                "rmb",
+                "bash(rm*)",
+                "/a/long/way/to/where/it/runs",
+            ] {
+                assert!(letters.contains(part), "{width}: {part} not in {letters}");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_that_allow_answer_at_once_and_only_where_they_are_offered() {
+        let prompt_of = |kind: &str, payload: &serde_json::Value| prompt(&record(kind, payload));
+        for (kind, payload, keys) in [
+            ("team", json!({}), "y"),
+            ("plan_approval", json!({}), "y"),
+            ("permission", json!({"always": "bash(rm *)"}), "aA"),
+            ("permission", json!({"always": null}), "a"),
+        ] {
+            assert_eq!(
+                at_once(&prompt_of(kind, &payload)),
+                keys,
+                "{kind} {payload}"
+            );
+        }
+        assert_eq!(at_once("lead> "), "");
     }
 
     #[test]

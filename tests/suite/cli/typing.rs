@@ -1,7 +1,10 @@
 //! What becomes of keys: none is lost, and each goes where it was meant to go.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
+use crate::support::facts::pause;
 use crate::support::{Bed, DEADLINE, Terminal, wait_until};
 
 fn session(bed: &Bed, replies: &Value) -> Terminal {
@@ -107,6 +110,24 @@ fn open_request(bed: &Bed) -> String {
     list[0]["request_id"].as_str().unwrap().to_owned()
 }
 
+/// Where a question has stood for a moment, one key answers it; the Enter of habit behind it says nothing.
+#[test]
+fn a_single_key_answers_a_question() {
+    let bed = Bed::git();
+    bed.write("kept", "");
+    let mut terminal = session(&bed, &asks_to_remove());
+    terminal.line("go on");
+    terminal.wait_for("allow lead? [a/A/d/D] ", DEADLINE);
+    // As long as a person takes to see it.
+    pause(Duration::from_millis(800));
+    terminal.send("a");
+    terminal.wait_for("permission for lead allowed by user", DEADLINE);
+    terminal.line("");
+    terminal.wait_for("As you like.", DEADLINE);
+    assert!(!bed.root().join("kept").exists());
+    leave(&bed, terminal);
+}
+
 /// What was typed for a question that somebody else answers is no message.
 #[test]
 fn a_half_typed_answer_goes_with_its_question() {
@@ -127,7 +148,7 @@ fn a_half_typed_answer_goes_with_its_question() {
     wait_for_line(&mut terminal, "lead>");
     let seen = terminal.plain();
     assert_eq!(
-        seen.matches("── lead asks for permission").count(),
+        seen.matches("╭─ lead asks for permission").count(),
         1,
         "{seen}"
     );

@@ -7,14 +7,16 @@ use super::board::{self, STOPPED};
 use super::calls::{self, Ended, tool_call};
 use super::prose::{self, indented};
 use super::{recovered, requests};
+use crate::board::{Status, Task};
 use crate::cli::front::flow::Flow;
-use crate::cli::front::{question, view};
+use crate::cli::front::question::{self, Look};
+use crate::cli::front::view;
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::{self, Style};
 use crate::cli::wrap;
 use crate::clock;
 use crate::conversation::ToolCall;
-use crate::ids::{AgentName, RequestId};
+use crate::ids::{AgentName, RequestId, TaskId};
 use crate::lead::{Answering, PromptFor, Shown, TeammateNews, View};
 use crate::team::MemberStatus;
 
@@ -35,6 +37,10 @@ pub struct Renderer {
     refused: Option<String>,
     /// The question that stands there.
     asked: Option<RequestId>,
+    /// Whether questions are framed on a screen, and then whether keys answer at once.
+    frames: Option<bool>,
+    /// What the open tasks are about, as far as they were shown.
+    subjects: BTreeMap<TaskId, String>,
 }
 
 #[derive(Debug)]
@@ -57,6 +63,17 @@ impl Renderer {
             said: BTreeMap::new(),
             refused: None,
             asked: None,
+            frames: None,
+            subjects: BTreeMap::new(),
+        }
+    }
+
+    /// Questions get a frame where they are seen on a screen; `keys`: some keys answer them at once.
+    #[must_use]
+    pub fn with_frames(self, keys: bool) -> Self {
+        Self {
+            frames: Some(keys),
+            ..self
         }
     }
 
@@ -154,7 +171,10 @@ impl Renderer {
                 self.void(style.warn(&safe_line(&line, 400)), width)
             }
             Shown::Mail(message) => prose::mail(style, message, width),
-            Shown::Task(news) => board::task(style, news),
+            Shown::Task(news) => {
+                self.learn(&news.task);
+                board::task(style, news)
+            }
             Shown::Teammate(news) => self.teammate(news),
             Shown::RequestOpened(record) => requests::opened(style, record),
             Shown::AskedElsewhere(record) => vec![requests::elsewhere(record)],
@@ -164,7 +184,7 @@ impl Renderer {
             Shown::View(shown) => view::lines(style, shown),
             Shown::Shell { command, end } => calls::shell(style, command, end),
             Shown::Leaving(names) => self.leaving(names),
-            Shown::Prompt(PromptFor::Question(open)) => self.question(open),
+            Shown::Prompt(PromptFor::Question(open)) => self.question(open, width),
             Shown::Delta(_)
             | Shown::Text(_)
             | Shown::Working(_)
@@ -175,14 +195,35 @@ impl Renderer {
         }
     }
 
+    fn learn(&mut self, task: &Task) {
+        let open = matches!(task.status, Status::Pending | Status::InProgress);
+        if open {
+            self.subjects.insert(task.id.clone(), task.subject.clone());
+        } else {
+            self.subjects.remove(&task.id);
+        }
+    }
+
     /// One that stands there already is not shown again because others have come behind it.
-    fn question(&mut self, open: &Answering) -> Vec<String> {
+    fn question(&mut self, open: &Answering, width: Option<usize>) -> Vec<String> {
         let id = &open.record.request_id;
         let known = self.asked.replace(id.clone()).as_ref() == Some(id);
         match &open.again {
             Some(why) => vec![self.style.bad(&safe_line(why, 400))],
             None if known => question::behind(self.style, open.behind),
-            None => question::lines(self.style, &open.record, open.behind),
+            None => {
+                let subject = open
+                    .record
+                    .task_id
+                    .as_ref()
+                    .and_then(|id| self.subjects.get(id));
+                let look = match (width, self.frames) {
+                    (Some(width), Some(keys)) => Look::Framed { width, keys },
+                    _ => Look::Plain,
+                };
+                let subject = subject.map(String::as_str);
+                question::lines(self.style, &open.record, subject, open.behind, look)
+            }
         }
     }
 
