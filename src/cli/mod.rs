@@ -5,6 +5,7 @@
 
 pub mod args;
 pub mod choice;
+pub mod closed;
 pub mod demo;
 pub mod entry;
 pub mod exit;

@@ -25,7 +25,7 @@ use super::typed::{Asked, Typed};
 use super::visual::Visual;
 use super::{question, status};
 use crate::cli::place::Place;
-use crate::cli::shell;
+use crate::cli::{closed, shell};
 use crate::lead::{Inlet, PromptFor, Shown, Ui};
 use crate::policy::Mode;
 
@@ -85,6 +85,7 @@ pub fn start(renderer: Renderer, place: &Place, inlet: Inlet) -> (Editor, Typing
     let ticks = ticker(repaint.clone());
     let above = Above::new(prompt.clone(), menu.clone(), Arc::clone(&give_way));
     let asked = Asked::default();
+    end_with_terminal(&end, &give_way, inlet.clone());
     let keyboard = Keyboard {
         editor: Some(line_editor),
         prompt: prompt.clone(),
@@ -160,6 +161,19 @@ fn line_editor(
         .with_partial_completions(true)
         .with_poll_interval(LOOK)
         .with_break_signal(Arc::clone(give_way))
+}
+
+/// A terminal that is gone ends the editor, the person's own too, and the session.
+fn end_with_terminal(end: &Arc<AtomicBool>, give_way: &Arc<AtomicBool>, inlet: Inlet) {
+    let (end, give_way) = (Arc::clone(end), Arc::clone(give_way));
+    let watched = closed::watch(move || {
+        end.store(true, Ordering::Release);
+        give_way.store(true, Ordering::Release);
+        inlet.end_of_input();
+    });
+    if let Err(error) = watched {
+        tracing::error!(%error, "a terminal that is closed will not be noticed");
+    }
 }
 
 /// Has the status row painted again while it ticks; rests otherwise.

@@ -3,6 +3,7 @@
 mod answers;
 mod bad_input;
 mod board_verbs;
+mod closed;
 mod damaged;
 mod docs;
 mod docs_commands;

@@ -14,6 +14,7 @@ use crossterm::terminal::{
 use crossterm::{Command, cursor};
 
 use super::layout::{Line, Tone};
+use crate::cli::closed;
 use crate::cli::exit::Kind;
 use crate::cli::shell::{self, Style};
 use crate::cli::verbs::follow::Wake;
@@ -48,6 +49,10 @@ impl Screen {
         shell::out(&text);
         // From the first look for keys on, new sizes are told of: before the first picture is drawn.
         event::poll(Duration::ZERO)?;
+        let gone = wake.clone();
+        closed::watch(move || {
+            gone.send(Wake::End(Kind::HungUp)).ok();
+        })?;
         std::thread::Builder::new()
             .name("keys".to_owned())
             .spawn(move || read_keys(&wake))?;
