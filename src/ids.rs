@@ -296,10 +296,14 @@ pub fn random_hex(digits: usize) -> String {
 /// The candidate nearest to `given` by edit distance, if one is near enough to be a slip of the fingers.
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_lowercase();
+    let length = given.chars().count();
     candidates
         .into_iter()
         .map(|candidate| (distance(&given, &candidate.to_lowercase()), candidate))
-        .filter(|(cost, candidate)| *cost <= 1 + candidate.chars().count() / 3)
+        .filter(|(cost, candidate)| {
+            let other = candidate.chars().count();
+            *cost <= 1 + other / 3 && cost * 2 < length.max(other)
+        })
         .min_by_key(|(cost, _)| *cost)
         .map(|(_, candidate)| candidate)
 }

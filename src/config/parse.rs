@@ -15,9 +15,6 @@ pub struct Parsed {
     pub warnings: Vec<String>,
 }
 
-/// Keys of the contract that this version reads over, by the path of the object they stand in.
-const NOT_YET: [(&str, &[&str]); 1] = [("", &["notify"])];
-
 /// Keys that have an effect, by the path of the object they stand in.
 const KNOWN: [(&str, &[&str]); 6] = [
     (
@@ -39,6 +36,7 @@ const KNOWN: [(&str, &[&str]); 6] = [
             "sandboxSockets",
             "env",
             "hooks",
+            "notify",
             "durability",
             "limits",
             "prices",
@@ -181,20 +179,14 @@ fn unknown_key(place: &str, key: &str) -> String {
     } else {
         parent
     };
-    if keys(&NOT_YET, parent).contains(&name) {
-        return format!("{place}: {key} has no effect in this version");
-    }
-    let hint = ids::nearest(name, keys(&KNOWN, parent).iter().copied())
+    let hint = ids::nearest(name, keys(parent).iter().copied())
         .map(|near| format!("; did you mean {near:?}?"))
         .unwrap_or_default();
     format!("{place}: unknown key {key:?} is ignored{hint}")
 }
 
-fn keys(
-    table: &'static [(&str, &'static [&'static str])],
-    parent: &str,
-) -> &'static [&'static str] {
-    table
+fn keys(parent: &str) -> &'static [&'static str] {
+    KNOWN
         .iter()
         .find(|(path, _)| *path == parent)
         .map_or(&[], |(_, keys)| keys)
@@ -243,7 +235,7 @@ mod tests {
     #[test]
     fn unknown_keys_are_named_with_the_nearest() {
         let text = r#"{"maxTeamates": 3, "model": "token: x",
-            "limits": {"token": 1, "cost": 2}, "notify": "x",
+            "limits": {"token": 1, "cost": 2}, "notfy": "x",
             "hooks": {
                 "PreTooluse": []}, "$schema": "x",
             "members": {"bob": {"role": "y",
@@ -254,7 +246,7 @@ mod tests {
             [
                 "t.json:1: unknown key \"maxTeamates\" is ignored; did you mean \"maxTeammates\"?",
                 "t.json:2: unknown key \"limits.token\" is ignored; did you mean \"tokens\"?",
-                "t.json:2: notify has no effect in this version",
+                "t.json:2: unknown key \"notfy\" is ignored; did you mean \"notify\"?",
                 "t.json:4: unknown key \"hooks.PreTooluse\" is ignored; did you mean \"PreToolUse\"?",
                 "t.json:6: unknown key \"members.bob.rol\" is ignored; did you mean \"role\"?",
             ]

@@ -55,6 +55,8 @@ pub struct Settings {
     pub env: EnvSettings,
     /// Shell commands of yours that run when something happens to an agent, by event.
     pub hooks: Hooks,
+    /// A shell command that runs whenever a question to you opens.
+    pub notify: Option<String>,
     /// What a reported change survives.
     pub durability: Option<Durability>,
     /// Limits for the whole team.
@@ -378,6 +380,7 @@ impl Settings {
         set(&mut self.max_teammates, over.max_teammates.as_ref());
         set(&mut self.max_attempts, over.max_attempts.as_ref());
         set(&mut self.verify, over.verify.as_ref());
+        set(&mut self.notify, over.notify.as_ref());
         set(&mut self.plan_review, over.plan_review.as_ref());
         set(&mut self.merge_by, over.merge_by.as_ref());
         set(&mut self.sandbox, over.sandbox.as_ref());

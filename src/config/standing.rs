@@ -35,7 +35,7 @@ impl std::fmt::Debug for Standing {
 /// What a look at the files has brought.
 #[derive(Debug, Default)]
 pub struct News {
-    /// Lines to show: what is wrong, what has no effect yet, keys without effect.
+    /// Lines to show: what is wrong, keys without effect.
     pub lines: Vec<String>,
     /// Settings before and now, if others hold.
     pub settled: Option<(Settings, Settings)>,
@@ -186,6 +186,7 @@ impl Settings {
             max_teammates,
             team_allowed_paths,
             members,
+            notify,
             limits,
             prices,
             lead_grace_secs,

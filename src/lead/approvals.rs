@@ -64,6 +64,7 @@ impl Session {
         if self.options.goal.is_some() {
             self.ui.show(Shown::AskedElsewhere(record.clone()));
         }
+        self.notify(&record);
         self.questions.push(record);
         // First watched, then looked at: it may have been decided meanwhile.
         self.on_request(&id);

@@ -24,6 +24,7 @@ use super::supervisor::Crew;
 use super::unanswered::OwnWait;
 use super::{Inbound, Inlet, RunError, SessionOptions, SessionResult, Shown, Ui};
 use crate::board::Board;
+use crate::cancel::Cancel;
 use crate::clock;
 use crate::findings::{Books, Eye};
 use crate::ids::RequestId;
@@ -94,6 +95,8 @@ pub(super) struct Session {
     pub(super) journal: JournalReader,
     pub(super) person: Person,
     pub(super) leaving: Option<Leaving>,
+    /// Ends the commands that tell of questions.
+    pub(super) notifying: Arc<Cancel>,
     /// What the team has spent in this session.
     pub(super) meter: Meter,
     /// Which limit was reached, in words.
@@ -117,6 +120,7 @@ pub fn run(
     let Inbound(events) = inbound;
     let mut session = start::open(options, ui, inlet)?;
     let ran = session.run_loop(&events);
+    session.notifying.cancel();
     if ran.is_err() {
         session.abandon(&events);
     }

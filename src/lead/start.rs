@@ -291,6 +291,7 @@ fn build(
         launcher,
         questions: super::questions::Questions::default(),
         replies: std::collections::HashMap::new(),
+        notifying: Arc::default(),
         proposals,
         revivals: std::collections::HashMap::new(),
         standstill: super::headless::Standstill::default(),

@@ -33,6 +33,8 @@ use crate::policy::Mode;
 const FINISH: Duration = Duration::from_secs(1);
 /// Most rows of streamed text that are seen while they still change.
 const OPEN: usize = 4;
+/// Rings where the person has typed nothing for a while.
+const BELL: char = '\u{7}';
 /// How often the editor looks whether it is to give way while nothing is typed.
 const LOOK: Duration = Duration::from_millis(40);
 
@@ -213,7 +215,13 @@ impl Typing {
 impl Ui for Editor {
     fn show(&mut self, item: Shown) {
         let ticks = self.prompt.note(&item);
-        let lines = self.renderer.lines(&item);
+        let mut lines = self.renderer.lines(&item);
+        if matches!(&item, Shown::Prompt(PromptFor::Question(_)))
+            && self.prompt.is_quiet()
+            && let Some(last) = lines.last_mut()
+        {
+            last.push(BELL);
+        }
         self.above.add(lines, self.renderer.open(OPEN));
         if matches!(
             item,

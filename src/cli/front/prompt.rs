@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use reedline::{Color, Prompt, PromptEditMode, PromptHistorySearch};
 
@@ -30,6 +31,9 @@ pub fn before_message(mode: Mode, works: bool) -> String {
     }
 }
 
+/// After how long without a key a question rings.
+const QUIET: Duration = Duration::from_secs(10);
+
 /// A prompt that others may change. Clones share the text.
 #[derive(Debug, Clone, Default)]
 pub struct SharedPrompt {
@@ -45,6 +49,8 @@ struct Texts {
     message: String,
     question: Option<String>,
     answering: Answering,
+    /// When the last key was pressed.
+    typed_at: Option<Instant>,
     status: Status,
     style: Style,
 }
@@ -86,9 +92,18 @@ impl SharedPrompt {
         texts.question = text;
     }
 
+    /// Whether nothing was typed for so long that the person may look elsewhere.
+    pub fn is_quiet(&self) -> bool {
+        let typed = self.texts().typed_at;
+        typed.is_none_or(|at| clock::instant().saturating_duration_since(at) >= QUIET)
+    }
+
     /// A key was pressed, `typed` if it is a character: whether it answers the question at once.
     pub fn key(&self, typed: Option<char>) -> bool {
-        self.texts().answering.key(typed, clock::instant())
+        let now = clock::instant();
+        let mut texts = self.texts();
+        texts.typed_at = Some(now);
+        texts.answering.key(typed, now)
     }
 
     /// Whether the last key has answered the question; once.

@@ -269,7 +269,10 @@ fn verified_text(run: &VerifyRun) -> String {
 /// A task's status in words.
 pub fn status_text(view: &TaskView) -> String {
     match (&view.task.status, &view.blocked_reason) {
-        (Status::Pending, _) if view.ready => "ready".to_owned(),
+        (Status::Pending, _) if view.ready => match &view.task.assignee {
+            Some(who) => format!("ready for {who}"),
+            None => "ready".to_owned(),
+        },
         (Status::Pending, Some(why)) => format!("blocked: {why}"),
         (Status::Pending, None) => "pending".to_owned(),
         (Status::InProgress, _) => "in progress".to_owned(),

@@ -139,6 +139,9 @@ pub fn complete(place: &Place, args: &EndArgs) -> Outcome {
     done.unblocked.retain(|task| board.can_start(task));
     tell(place, &done.task, former.as_ref(), "completed")?;
     warn_of_leftovers(place, &done.task);
+    if done.task.verify.is_some() {
+        shell::err_line("its verify command was not run: your word counts");
+    }
     let unblocked = done.unblocked.into_iter().map(|task| task.id).collect();
     let ended = Ended {
         task: &done.task,

@@ -224,6 +224,7 @@ fn foreign() -> Vec<(&'static str, Value, bool)> {
         ("hooks/Stop", commands.clone(), false),
         ("hooks/TeammateIdle", commands.clone(), false),
         ("hooks/TaskCompleted", commands, false),
+        ("notify", json!("touch asked"), false),
         ("durability", json!("process"), false),
         ("limits/tokens", json!(9), true),
         ("limits/turns", json!(9), true),

@@ -139,8 +139,14 @@ fn a_dangerous_command_waits_for_the_persons_answer() {
         ("d not that one", false),
         ("what?", false),
     ] {
-        let bed = Bed::git();
+        let bed = Bed::git().with_env("ANTHROPIC_API_KEY", "a-key-of-hers");
         bed.write("precious.txt", "gold\n");
+        let notify =
+            "echo \"$PITCREW_FROM $PITCREW_QUESTION ${ANTHROPIC_API_KEY-no key}\" >> ~/asked";
+        bed.put(
+            &bed.home().join(".config/pitcrew/settings.json"),
+            &json!({ "notify": notify }).to_string(),
+        );
         let mut ann = vec![turn(vec![tool(
             "bash",
             json!({"command": "rm precious.txt"}),
@@ -153,6 +159,11 @@ fn a_dangerous_command_waits_for_the_persons_answer() {
         lead.line("y");
         let id = pending(&bed, "permission");
         lead.wait_for("rm precious.txt", DEADLINE);
+        let notified = "ann ann asks for permission: bash rm precious.txt no key\n";
+        wait_until("the person's command", DEADLINE, || {
+            let asked = std::fs::read_to_string(bed.home().join("asked")).unwrap_or_default();
+            asked.ends_with(notified).then_some(())
+        });
         lead.line(answer);
         let done = lead.wait(RUN).expect_code(0);
         let status = if gone { "allowed" } else { "denied" };
