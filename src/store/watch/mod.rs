@@ -5,6 +5,7 @@
 //! A slow check every 30 s backs it all up.
 
 mod arm;
+mod flood;
 mod stamp;
 mod watcher;
 

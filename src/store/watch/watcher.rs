@@ -1,5 +1,5 @@
-//! The watcher: notify's thread calls `look` for a file's bytes at once; one thread of ours sets watches up again and
-//! keeps the slow and the comparing checks.
+//! The watcher: notify's thread calls `look` for a file's bytes, at once or after a short rest; one thread of ours sets
+//! watches up again and keeps the slow and the comparing checks.
 //!
 //! notify's thread answers requests for watches, so its handler takes no lock that is held across such a request: it
 //! knows the watched paths from a set of its own.
@@ -15,6 +15,7 @@ use notify::event::ModifyKind;
 use notify::{Event, EventKind};
 
 use super::arm::Arms;
+use super::flood::Flood;
 use crate::clock;
 
 /// How often everything is looked at whatever the system says.
@@ -120,9 +121,10 @@ impl Shared {
     fn ask_system(self: &Arc<Self>, orders: Sender<Order>) {
         // Weak, for notify's thread holds the handler and this holds notify's thread.
         let weak = Arc::downgrade(self);
+        let mut flood = Flood::default();
         let handler = move |event: notify::Result<Event>| {
             if let Some(shared) = weak.upgrade() {
-                shared.on_event(event, &orders);
+                shared.on_event(event, &orders, &mut flood);
             }
         };
         match notify::recommended_watcher(handler) {
@@ -134,7 +136,7 @@ impl Shared {
     }
 
     /// On notify's thread: bytes are looked at, all else is left to the arming thread.
-    fn on_event(&self, event: notify::Result<Event>, orders: &Sender<Order>) {
+    fn on_event(&self, event: notify::Result<Event>, orders: &Sender<Order>, flood: &mut Flood) {
         let Ok(event) = event else {
             orders.send(Order::RearmAll).ok();
             return;
@@ -162,6 +164,9 @@ impl Shared {
                     orders.send(Order::Rearm(path.clone())).ok();
                 }
             } else if lock(&self.paths).contains(path) {
+                if let Some(rest) = flood.rest(clock::instant()) {
+                    thread::sleep(rest);
+                }
                 (self.look)(path);
             }
         }
