@@ -232,6 +232,7 @@ impl Ui for Editor {
                 | Shown::Working(_)
                 | Shown::Used(_)
                 | Shown::Teammate(_)
+                | Shown::Task(_)
                 | Shown::Retrying { .. }
         ) {
             self.ticks.send(ticks).ok();

@@ -5,8 +5,11 @@ use std::time::{Duration, Instant};
 
 use unicode_width::UnicodeWidthChar;
 
+use crate::board;
+use crate::cli::safe::safe_line;
 use crate::cli::shell::Style;
-use crate::ids::{AgentName, RequestId};
+use crate::cli::wrap::columns;
+use crate::ids::{AgentName, RequestId, TaskId};
 use crate::lead::{PromptFor, Shown, Used};
 use crate::request::RequestKind;
 use crate::team::{Member, MemberStatus};
@@ -16,6 +19,16 @@ const SPINNER: [char; 4] = ['◐', '◓', '◑', '◒'];
 /// How long a tick lasts.
 pub const TICK: Duration = Duration::from_millis(250);
 const BETWEEN: &str = " · ";
+/// Most columns of a task's subject.
+const SUBJECT: usize = 24;
+
+/// How much is told of each teammate, the most first: what fits is shown.
+#[derive(Debug, Clone, Copy)]
+enum Detail {
+    Subject,
+    Id,
+    Doing,
+}
 
 /// What the row is made of.
 #[derive(Debug, Default)]
@@ -25,6 +38,8 @@ pub struct Status {
     /// Until when its server has asked it to wait.
     waits_until: Option<Instant>,
     team: BTreeMap<AgentName, Member>,
+    /// What the tasks that are not done yet are about.
+    subjects: BTreeMap<TaskId, String>,
     /// Whose call waits for a permission.
     asking: BTreeMap<RequestId, AgentName>,
     open: usize,
@@ -54,6 +69,20 @@ impl Status {
                     self.team.remove(name);
                 }
             }
+            Shown::Recovered(account) => self.subjects.extend(account.open.iter().cloned()),
+            Shown::Task(news) => {
+                let (id, subject) = (news.task.id.clone(), news.task.subject.clone());
+                match news.task.status {
+                    board::Status::Pending | board::Status::InProgress => {
+                        self.subjects.insert(id, subject);
+                    }
+                    board::Status::Completed
+                    | board::Status::Cancelled
+                    | board::Status::Other(_) => {
+                        self.subjects.remove(&id);
+                    }
+                }
+            }
             Shown::RequestOpened(record) if record.kind == RequestKind::Permission => {
                 let (id, who) = (record.request_id.clone(), record.sender.clone());
                 self.asking.insert(id, who);
@@ -77,22 +106,30 @@ impl Status {
         if self.works_since.is_none() && self.team.is_empty() {
             return None;
         }
+        // The last column stays free: a terminal that has filled it is about to wrap.
+        let width = width.saturating_sub(1);
+        let fits = |row: &String| columns::width(row) <= width;
+        let details = [Detail::Subject, Detail::Id, Detail::Doing];
+        let mut rows = details.map(|detail| self.parts(detail, now).join(BETWEEN));
+        let row = rows.iter_mut().find(|row| fits(row));
+        let row = row.map_or_else(
+            || cut(&self.parts(Detail::Doing, now).join(BETWEEN), width),
+            std::mem::take,
+        );
+        Some(style.dim(&row))
+    }
+
+    fn parts(&self, detail: Detail, now: Instant) -> Vec<String> {
         let mut parts = Vec::new();
-        if let Some(since) = self.works_since {
-            parts.push(self.lead(since, now));
-        }
-        let asks = |name: &AgentName| self.asking.values().any(|who| who == name);
-        let team = self.team.iter();
-        parts.extend(team.map(|(name, member)| teammate(member, asks(name))));
+        parts.extend(self.works_since.map(|since| self.lead(since, now)));
+        // Before the team, which may be wider than the row: this is what waits for the person.
         if self.open > 0 {
             parts.push(format!("{} open", self.open));
         }
-        if let Some(used) = &self.used {
-            parts.extend(self::used(used));
-        }
-        // The last column stays free: a terminal that has filled it is about to wrap.
-        let row = cut(&parts.join(BETWEEN), width.saturating_sub(1));
-        Some(style.dim(&row))
+        let team = self.team.values();
+        parts.extend(team.map(|member| self.teammate(member, detail)));
+        parts.extend(self.used.iter().flat_map(self::used));
+        parts
     }
 
     fn lead(&self, since: Instant, now: Instant) -> String {
@@ -108,24 +145,31 @@ impl Status {
             });
         format!("{} lead {}{waits}", SPINNER[turn], time(elapsed))
     }
+
+    fn teammate(&self, member: &Member, detail: Detail) -> String {
+        let asks = self.asking.values().any(|who| *who == member.name);
+        let doing = match member.status {
+            MemberStatus::Starting => "starts",
+            MemberStatus::Working if asks => "waits for you",
+            MemberStatus::Working => "works",
+            MemberStatus::Idle => "idle",
+            MemberStatus::WaitingApproval => "waits for you",
+            MemberStatus::Stopping => "stops",
+            MemberStatus::Stopped => "stopped",
+            MemberStatus::Failed => "failed",
+        };
+        let mut words = vec![member.name.to_string(), doing.to_owned()];
+        if let (Some(task), Detail::Subject | Detail::Id) = (&member.task, detail) {
+            words.push(task.to_string());
+            let subject = matches!(detail, Detail::Subject).then(|| self.subjects.get(task));
+            words.extend(subject.flatten().map(|text| shortened(text)));
+        }
+        words.join(" ")
+    }
 }
 
-fn teammate(member: &Member, asks: bool) -> String {
-    let doing = match member.status {
-        MemberStatus::Starting => "starts",
-        MemberStatus::Working if asks => "waits for you",
-        MemberStatus::Working => "works",
-        MemberStatus::Idle => "idle",
-        MemberStatus::WaitingApproval => "waits for you",
-        MemberStatus::Stopping => "stops",
-        MemberStatus::Stopped => "stopped",
-        MemberStatus::Failed => "failed",
-    };
-    let task = member
-        .task
-        .as_ref()
-        .map_or_else(String::new, |task| format!(" {task}"));
-    format!("{} {doing}{task}", member.name)
+fn shortened(subject: &str) -> String {
+    cut(&safe_line(subject, subject.len()), SUBJECT)
 }
 
 fn used(used: &Used) -> Vec<String> {
@@ -173,7 +217,7 @@ mod tests {
 
     use super::*;
     use crate::clock;
-    use crate::lead::TeammateNews;
+    use crate::lead::{TaskNews, TeammateNews};
 
     fn news(name: &str, status: &str, alive: bool) -> Shown {
         let member = serde_json::from_value(json!({
@@ -214,9 +258,53 @@ mod tests {
             "◓ lead 1 min 15 s · alice works task_00000001 · 41k tokens · $0.18 · context 42 %"
         );
         assert_eq!(row(&status, later, 20).unwrap(), "◓ lead 1 min 15 s …");
+        assert_eq!(
+            row(&status, later, 75).unwrap(),
+            "◓ lead 1 min 15 s · alice works · 41k tokens · $0.18 · context 42 %"
+        );
         status.note(&Shown::Working(false), later);
         status.note(&news("alice", "stopped", true), later);
         assert_eq!(row(&status, later, 120), None);
+    }
+
+    fn task(status: &str, subject: &str) -> Shown {
+        let task = serde_json::from_value(json!({
+            "id": "task_00000001", "subject": subject, "description": "", "status": status,
+            "owner": "alice", "blockedBy": [], "worktree": null,
+        }))
+        .unwrap();
+        Shown::Task(TaskNews {
+            task: Box::new(task),
+            by: "alice".to_owned(),
+            change: json!({}),
+        })
+    }
+
+    #[test]
+    fn a_task_is_told_as_far_as_it_fits() {
+        let now = clock::instant();
+        let mut status = Status::default();
+        status.note(&news("alice", "working", true), now);
+        status.note(&news("bob", "idle", true), now);
+        status.note(&task("in_progress", "漢字のある設定の読み込みを直す"), now);
+        for (width, expected) in [
+            (
+                120,
+                "alice works task_00000001 漢字のある設定の読み込… · bob idle task_00000001 漢字のある設定の読み込…",
+            ),
+            (80, "alice works task_00000001 · bob idle task_00000001"),
+            (40, "alice works · bob idle"),
+            (12, "alice work…"),
+        ] {
+            let row = row(&status, now, width).unwrap();
+            assert!(columns::width(&row) < width, "{row}");
+            assert_eq!(row, expected);
+        }
+        status.note(&task("in_progress", "a\u{1b}[2Jb"), now);
+        assert!(!row(&status, now, 120).unwrap().contains('\u{1b}'));
+        status.note(&task("completed", "漢字"), now);
+        let row = row(&status, now, 120).unwrap();
+        assert!(row.starts_with("alice works task_00000001 · bob"), "{row}");
     }
 
     #[test]
