@@ -3,9 +3,9 @@
 use super::exit::Failure;
 use super::place::Place;
 use super::safe::safe;
-use super::shell;
+use super::shell::{self, Style};
 use super::yes_no;
-use crate::config::trust;
+use crate::config::trust::{self, Content};
 
 /// Whether they may: agreed before, nothing to agree to, or agreed now after being shown in full.
 ///
@@ -16,8 +16,20 @@ pub fn ask(place: &Place) -> Result<bool, Failure> {
     if agreed.map_err(Failure::usage)? {
         return Ok(true);
     }
-    let style = place.style;
-    shell::out_line(&style.bold("This workspace brings settings of its own:"));
+    for line in lines(place.style, &content) {
+        shell::out_line(&line);
+    }
+    let question = "Do they count in full? Without that they can only make things stricter.";
+    if !yes_no::ask(question)? {
+        return Ok(false);
+    }
+    trust::agree(&place.environment, &place.workspace, &content).map_err(Failure::usage)?;
+    Ok(true)
+}
+
+/// All that a workspace brings along, safe.
+pub fn lines(style: Style, content: &Content) -> Vec<String> {
+    let mut lines = vec![style.bold("This workspace brings settings of its own:")];
     let settings = content
         .settings
         .iter()
@@ -27,14 +39,9 @@ pub fn ask(place: &Place) -> Result<bool, Failure> {
         .iter()
         .map(|(path, text)| (path.display().to_string(), text));
     for (name, text) in settings.chain(roles) {
-        shell::out_line(&style.name(&format!("--- {}", safe(&name))));
-        shell::out_line(safe(text).trim_end());
+        lines.push(style.name(&format!("--- {}", safe(&name))));
+        lines.extend(safe(text).trim_end().lines().map(str::to_owned));
     }
-    shell::out_line(&style.name("---"));
-    let question = "Do they count in full? Without that they can only make things stricter.";
-    if !yes_no::ask(question)? {
-        return Ok(false);
-    }
-    trust::agree(&place.environment, &place.workspace, &content).map_err(Failure::usage)?;
-    Ok(true)
+    lines.push(style.name("---"));
+    lines
 }

@@ -24,6 +24,8 @@ pub struct Standing {
     settings: Settings,
     /// What was said last of each file, so that it is said once.
     said: [Option<String>; 2],
+    /// What the person was shown last to agree to.
+    shown: Option<Content>,
 }
 
 impl std::fmt::Debug for Standing {
@@ -63,6 +65,7 @@ impl Standing {
             trusted,
             settings: loaded.settings.clone(),
             said: [None, None],
+            shown: None,
         };
         Ok((standing, loaded))
     }
@@ -136,8 +139,8 @@ impl Standing {
         let loaded = self.lay(self.own.as_deref(), &content, trusted)?;
         if !trusted {
             return Err(format!(
-                "{}: it has changed; what stood in it before stays in force until you agree to the change; start `lead` in \
-                 another terminal to be asked, or again with --trust",
+                "{}: it has changed; what stood in it before stays in force until you agree to the change; /trust shows \
+                 it, or start `lead` again with --trust",
                 path.display()
             ));
         }
@@ -145,6 +148,28 @@ impl Standing {
         self.trusted = true;
         self.settings = loaded.settings;
         Ok(loaded.warnings)
+    }
+
+    /// What stands there now and is to be agreed to, if anything is: the person is shown it in full.
+    pub fn to_agree(&mut self) -> Result<Option<Content>, SettingsError> {
+        let content = trust::content(&self.workspace)?;
+        let agreed = trust::is_agreed(&self.environment, &self.workspace, &content)?;
+        self.shown = (!agreed && !self.trust).then_some(content);
+        Ok(self.shown.clone())
+    }
+
+    /// The person agrees to exactly what they were shown last; it is kept, and holds from the next look on.
+    pub fn agree(&mut self) -> Result<(), SettingsError> {
+        let now = trust::content(&self.workspace)?;
+        match self.shown.take() {
+            Some(shown) if shown == now => trust::agree(&self.environment, &self.workspace, &now),
+            Some(_) => Err(SettingsError(
+                "it has changed since you were shown it; nothing was agreed to; /trust shows it again".to_owned(),
+            )),
+            None => Err(SettingsError(
+                "nothing was shown that waits for your word; nothing was agreed to; /trust shows what there is".to_owned(),
+            )),
+        }
     }
 
     fn lay(&self, own: Option<&str>, content: &Content, trusted: bool) -> Result<Loaded, String> {

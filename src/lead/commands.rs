@@ -31,6 +31,7 @@ impl Session {
             Command::Log(part) => self.show_log(part),
             Command::Model(None) => self.show_models(),
             Command::Model(Some(name)) => self.set_model(&name),
+            Command::Trust(agrees) => self.trust(agrees),
             Command::Compact => self.shorten(),
             Command::Exit => self.leave(None, false),
         }

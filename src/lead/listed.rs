@@ -28,7 +28,7 @@ const fn listed(
 }
 
 /// All of them, in the order in which they are shown.
-pub const COMMANDS: [Listed; 21] = [
+pub const COMMANDS: [Listed; 22] = [
     listed(
         "@NAME",
         "TEXT",
@@ -97,6 +97,12 @@ pub const COMMANDS: [Listed; 21] = [
         "[NAME]",
         "the lead's model, or another from its next turn on",
         "/model openai:gpt-5.4",
+    ),
+    listed(
+        "/trust",
+        "[yes]",
+        "what the workspace's changed settings and roles say, or agree to what was shown",
+        "/trust yes",
     ),
     listed("/compact", "", "sum the conversation up, to make room", ""),
     listed("/exit", "", "stop the team and leave", ""),

@@ -4,6 +4,7 @@
 
 use super::session::Session;
 use super::start::settle_mode;
+use super::ui::{Shown, View};
 use crate::config::{News, Settings};
 use crate::ids::AgentName;
 
@@ -20,6 +21,30 @@ impl Session {
         }
         if let Some((before, fresh)) = settled {
             self.take_settings(&before, &fresh);
+        }
+    }
+
+    /// `/trust`: shows in full what the workspace brings along and the person has not agreed to, or agrees to what was shown.
+    pub(super) fn trust(&mut self, agrees: bool) {
+        let terminal = self.options.terminal;
+        let Some(standing) = self.options.standing.as_mut().filter(|_| terminal) else {
+            let why = "only a person at a terminal can agree to a workspace's settings; nothing was agreed to; start lead there, \
+                       or give --trust";
+            return self.ui.show(Shown::Error(why.to_owned()));
+        };
+        let done = if agrees {
+            standing.agree().map(|()| None)
+        } else {
+            standing.to_agree().map(Some)
+        };
+        match done {
+            Ok(None) => {
+                self.say("you have agreed to what was shown");
+                self.look_at_settings();
+            }
+            Ok(Some(Some(content))) => self.ui.show(Shown::View(View::Trust(content))),
+            Ok(Some(None)) => self.say("nothing of the workspace waits for your word"),
+            Err(error) => self.ui.show(Shown::Error(error.to_string())),
         }
     }
 

@@ -45,6 +45,8 @@ pub(super) enum Command {
     Log(Part),
     /// `/model [NAME]`
     Model(Option<String>),
+    /// `/trust [yes]`: whether it agrees
+    Trust(bool),
     /// `/compact`
     Compact,
     /// `/exit`
@@ -115,6 +117,13 @@ fn command(rest: &str) -> Line {
         "limits" => match limits::parse(args) {
             Ok(limit) => Line::Command(Command::Limits(limit)),
             Err(why) => Line::Wrong(why),
+        },
+        "trust" => match args {
+            [] => Line::Command(Command::Trust(false)),
+            ["yes"] => Line::Command(Command::Trust(true)),
+            _ => Line::Wrong(
+                "/trust takes yes or nothing; alone it shows what waits for your word; write /trust or /trust yes".into(),
+            ),
         },
         "compact" => plain(Command::Compact),
         "exit" | "quit" => plain(Command::Exit),
@@ -201,6 +210,8 @@ mod tests {
             ("@lead hi", Line::Say("hi".into())),
             ("!git status", Line::Shell("git status".into())),
             ("/help", Line::Command(Command::Help)),
+            ("/trust", Line::Command(Command::Trust(false))),
+            ("/trust yes", Line::Command(Command::Trust(true))),
             ("/compact", Line::Command(Command::Compact)),
             ("/exit ", Line::Command(Command::Exit)),
             ("/worktrees", Line::Command(Command::Worktrees)),

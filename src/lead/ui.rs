@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::board::{Task, TaskView};
 use crate::clock::Timestamp;
+use crate::config::trust::Content;
 use crate::conversation::ToolCall;
 use crate::ids::{AgentName, SessionId, TaskId};
 use crate::mailbox::Message;
@@ -202,6 +203,8 @@ pub enum View {
         /// Those that can be named, as far as is known.
         known: Vec<String>,
     },
+    /// `/trust`: what waits for the person's word.
+    Trust(Content),
     /// `/usage` in this session.
     Usage(BTreeMap<AgentName, Spent>, Prices),
     /// `/limits`: each with what is used of it, a line each.

@@ -4,6 +4,7 @@ use super::keys::KEYS;
 use crate::cli::safe::safe_line;
 use crate::cli::shell::Style;
 use crate::cli::table::Table;
+use crate::cli::trust;
 use crate::cli::verbs::{log, requests, task, team, usage, worktree};
 use crate::lead::{COMMANDS, View};
 
@@ -46,6 +47,14 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
         }
         View::Worktrees(all) => or_none(worktree::lines(all), "no worktrees"),
         View::Diff(changes) => diff(style, changes),
+        View::Trust(content) => {
+            let mut lines = trust::lines(style, content);
+            lines.push(
+                "/trust yes: it counts in full from now on. Without that it stays as it was."
+                    .to_owned(),
+            );
+            lines
+        }
         View::Usage(agents, prices) => or_none(usage::lines(agents, prices), "nothing used yet"),
         View::Limits(limits) => limits.clone(),
         View::Log(events) => {

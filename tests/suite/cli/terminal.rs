@@ -220,9 +220,26 @@ fn a_strangers_settings_are_shown_and_asked_about_once() {
     let mut terminal = session(&bed, &json!([]), &[]);
     terminal.wait_for("lead> ", DEADLINE);
     assert!(!terminal.plain().contains("[y/n]"));
+    // What changes in a running session is agreed to there, exactly as it was shown.
+    terminal.line("/trust yes");
+    terminal.wait_for("nothing was shown that waits for your word", DEADLINE);
+    bed.write(".team/team.json", "{ \"maxTeammates\": 78 }");
+    terminal.wait_for("/trust shows it", DEADLINE);
+    terminal.line("/trust");
+    terminal.wait_for("\"maxTeammates\": 78", DEADLINE);
+    bed.write(".team/team.json", "{ \"maxTeammates\": 79 }");
+    terminal.line("/trust yes");
+    terminal.wait_for("it has changed since you were shown it", DEADLINE);
+    terminal.line("/trust");
+    terminal.wait_for("\"maxTeammates\": 79", DEADLINE);
+    terminal.line("/trust yes");
+    terminal.wait_for("you have agreed to what was shown", DEADLINE);
+    terminal.wait_for("the changed settings are in force", DEADLINE);
     terminal.line("/exit");
     assert_eq!(terminal.wait(DEADLINE), Some(0));
-    bed.write(".team/team.json", "{ \"maxTeammates\": 78 }");
+    let config = bed.lead(&["config", "--json"]).expect_code(0).json();
+    assert_eq!(config["trusted"], true);
+    bed.write(".team/team.json", "{ \"maxTeammates\": 80 }");
     let config = bed.lead(&["config", "--json"]).expect_code(0).json();
     assert_eq!(config["trusted"], false);
 }
