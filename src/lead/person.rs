@@ -230,6 +230,22 @@ impl Session {
         self.say("press Ctrl-C again to leave");
     }
 
+    /// What a person who comes back finds first: the end of the conversation that goes on.
+    pub(super) fn say_what_was_last(&mut self) {
+        const MOST: usize = 600;
+        let last = self.mind.thinker.last_text();
+        let Some(text) = last.filter(|_| self.options.terminal) else {
+            return;
+        };
+        let kept: String = text.chars().take(MOST).collect();
+        let more = if kept.len() < text.len() {
+            " …; /log has it whole"
+        } else {
+            ""
+        };
+        self.say(format!("the lead said last: {}{more}", kept.trim_end()));
+    }
+
     /// Says what the next line is for, if that is news.
     pub(super) fn update_prompt(&mut self) {
         self.show_work();

@@ -109,6 +109,9 @@ pub(super) fn open(
         started,
     };
     let mut session = build(parts, model, policy, talk)?;
+    if resumed {
+        session.say_what_was_last();
+    }
     session.begin()?;
     Ok(session)
 }

@@ -215,10 +215,9 @@ fn permission(style: Style, ask: &PermissionAsk) -> Vec<String> {
     lines.push(format!("in {}", safe_line(&ask.dir, 400)));
     lines.push(format!("because {}", safe_line(&ask.because, 400)));
     if let Some(rule) = &ask.always {
-        lines.push(format!(
-            "always means the rule {}",
-            style.bold(&safe_line(rule, 400))
-        ));
+        // Whole: it is what the person agrees to.
+        let rule = safe_line(rule, usize::MAX);
+        lines.push(format!("always means the rule {}", style.bold(&rule)));
     }
     lines
 }

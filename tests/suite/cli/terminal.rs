@@ -29,6 +29,11 @@ fn a_person_talks_answers_and_leaves() {
     terminal.wait_for("As you like.", DEADLINE);
     terminal.send("\u{4}");
     assert_eq!(terminal.wait(DEADLINE), Some(0), "{}", terminal.plain());
+    let mut terminal = session(&bed, &replies, &["--continue"]);
+    terminal.wait_for("the lead said last: As you like.", DEADLINE);
+    terminal.wait_for("lead> ", DEADLINE);
+    terminal.send("\u{4}");
+    assert_eq!(terminal.wait(DEADLINE), Some(0), "{}", terminal.plain());
     bed.assert_no_process_left();
 }
 
