@@ -35,7 +35,7 @@ pub struct Cli {
 /// Flags of every verb.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// The workspace; else the one around the current directory
+    /// The workspace, or where the demo makes its own; else the one around the current directory
     #[arg(long, global = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// When to colour

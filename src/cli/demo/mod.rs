@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::exit::Outcome;
 use super::place::Place;
-use super::shell;
+use super::{shell, wrap};
 use crate::config::{Settings, env};
 use crate::ids::AgentName;
 use crate::lead::{self, Resume, SessionOptions};
@@ -47,10 +47,17 @@ pub fn run(place: &Place, dir: Option<&Path>, yes: bool) -> Outcome {
     ending.outcome()
 }
 
+/// Words to the person, in rows that end between words.
+fn say(text: &str) {
+    for row in wrap::lines(vec![text.to_owned()], shell::width()) {
+        shell::out_line(&row);
+    }
+}
+
 fn introduce(place: &Place, project: &Project) {
     let style = place.style;
     shell::out_line(&style.bold("A team at work on a scratch repository."));
-    shell::out_line(
+    say(
         "The model is scripted: what the agents say and call is read from a file. Everything else is real: each teammate is a \
          process, tasks and mail are files, edits, commands, git and the questions are those of any session.",
     );

@@ -7,6 +7,7 @@ use crate::cli::front::pull::Pull;
 use crate::cli::front::question;
 use crate::cli::front::render::Renderer;
 use crate::cli::shell::{self, Style};
+use crate::cli::wrap;
 use crate::ids::{AgentName, RequestId};
 use crate::lead::{Inlet, PromptFor, Shown, Ui};
 use crate::request::{Record, RequestKind, RequestStatus};
@@ -86,9 +87,9 @@ impl Person {
             None => self.say(suggested),
             Some(lines) => {
                 let hint = format!("(the script's person would say: {suggested})");
-                let hint = self.style.dim(&hint);
+                let hint = wrap::lines(vec![self.style.dim(&hint)], shell::width());
                 self.asked = Some(record.request_id.clone());
-                self.prompt.ask(&[hint], &question::prompt(record));
+                self.prompt.ask(&hint, &question::prompt(record));
                 lines.ask();
             }
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::ending::Ending;
 use super::project::{Project, output, succeeded};
+use super::say;
 use crate::agent::joined::open_board;
 use crate::cli::exit::Failure;
 use crate::cli::place::Place;
@@ -63,7 +64,8 @@ pub(super) fn print(
         step(place, project, "./test.sh")?;
     }
     if let Some(words) = ending.words() {
-        shell::out_line(&format!("\n{}", style.bold(&words)));
+        shell::out_line("");
+        say(&style.bold(&words));
     }
     what_next(place, project.root());
     Ok(())
@@ -72,13 +74,14 @@ pub(super) fn print(
 fn what_next(place: &Place, root: &Path) {
     let lead = called_as();
     let root = root.display();
-    shell::out_line(&format!(
-        "\nAll of it is in {}: look at .tasks, .mailboxes and .team there, or ask with",
+    shell::out_line("");
+    say(&format!(
+        "All of it is in {}: look at .tasks, .mailboxes and .team there, or ask with",
         place.style.bold(&root.to_string())
     ));
     shell::out_line(&format!("  {lead} status --root {root}"));
     shell::out_line(&format!("  {lead} log --root {root}"));
-    shell::out_line(&format!(
+    say(&format!(
         "For work of your own start `{lead}` in a project; `{lead} doctor` there says which model it finds."
     ));
 }
