@@ -270,6 +270,21 @@ fn a_call_that_waits_while_a_limit_is_reached_is_not_made() {
     scene.assert_replay_agrees();
 }
 
+#[test]
+fn a_model_that_hears_no_warning_is_given_up() {
+    let again = || reply(vec![call("a", "list_tasks", json!({}))]);
+    let mut scene = Scene::new((0..40).map(|_| again()).collect());
+    scene.thinker.begin_round(vec![Input::text("go")]).unwrap();
+    let over =
+        |happening: &Happening| matches!(happening, Happening::Boundary | Happening::Failed(_));
+    while scene.until(over).last() == Some(&Happening::Boundary) {
+        scene.thinker.next_turn(Vec::new()).unwrap();
+    }
+    assert!(!scene.thinker.is_busy());
+    assert_eq!(scene.seen.lock().unwrap().len(), 25);
+    scene.assert_replay_agrees();
+}
+
 /// A result so long that a few of them fill the window.
 fn long_read(id: &str) -> Result<Reply, ModelError> {
     reply(vec![call(id, "read_file", json!({"path": "long.txt"}))])

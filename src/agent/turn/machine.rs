@@ -399,9 +399,11 @@ impl Turn {
     fn ended(&mut self, result: &Result<(), String>) -> Vec<Effect> {
         match std::mem::replace(&mut self.state, State::Rest) {
             State::Ending => {
-                self.state = State::Boundary;
                 let mut effects = self.confirm(result);
-                effects.push(Effect::Tell(Happening::Boundary));
+                effects.push(match self.streak.gives_up() {
+                    Some(why) => Effect::Tell(Happening::Failed(ModelError::Refused(why))),
+                    None => self.at_boundary(),
+                });
                 effects
             }
             State::Cutting {

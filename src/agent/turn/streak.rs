@@ -7,6 +7,9 @@ use crate::conversation::ToolCall;
 /// From which identical call in a row on a warning is the answer.
 const WARN_FROM: u32 = 5;
 
+/// From which one on the round is over: a model that has not heard twenty warnings goes on for ever, at the person's cost.
+const GIVE_UP_FROM: u32 = 25;
+
 /// How often the last call was made in a row.
 #[derive(Debug, Default)]
 pub struct Streak {
@@ -35,6 +38,18 @@ impl Streak {
             )
         })
     }
+
+    /// Why the round is to end, if the same was asked for too often.
+    pub fn gives_up(&self) -> Option<String> {
+        let (name, _) = self.last.as_ref()?;
+        (self.times >= GIVE_UP_FROM).then(|| {
+            format!(
+                "the model called {name} {} times in a row with the same input; its round was ended; say what it should do \
+                 instead, or take another model",
+                self.times
+            )
+        })
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +65,20 @@ mod tests {
             input,
             cut: None,
         }
+    }
+
+    #[test]
+    fn who_hears_no_warning_is_given_up() {
+        let mut streak = Streak::default();
+        let same = call("bash", json!({"command": "ls"}));
+        for _ in 1..GIVE_UP_FROM {
+            streak.count(&same);
+            assert_eq!(streak.gives_up(), None);
+        }
+        streak.count(&same);
+        assert!(streak.gives_up().unwrap().contains("bash 25 times"));
+        streak.count(&call("glob", json!({"pattern": "x"})));
+        assert_eq!(streak.gives_up(), None);
     }
 
     #[test]
