@@ -29,6 +29,20 @@ pub enum RootError {
 /// What makes a directory a workspace, wherever beneath it one starts.
 const MARKS: [&str; 3] = [".team", ".tasks", ".mailboxes"];
 
+/// The directories in `.team/state`: what is in them is written and removed by the runtime itself.
+const STATE_DIRS: [&str; 10] = [
+    "archive",
+    "git",
+    "hooks",
+    "leases",
+    "logs",
+    "members",
+    "quarantine",
+    "requests",
+    "tmp",
+    "transcripts",
+];
+
 /// A workspace: the directory the team works in. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
@@ -101,7 +115,8 @@ impl Workspace {
             self.team_dir(),
             self.state_dir(),
         ];
-        dirs.into_iter().find(|dir| dir.is_symlink())
+        let below = STATE_DIRS.iter().map(|name| self.state(name));
+        dirs.into_iter().chain(below).find(|dir| dir.is_symlink())
     }
 
     /// `.tasks`

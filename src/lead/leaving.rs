@@ -31,13 +31,15 @@ pub(super) struct Leaving {
 }
 
 impl Session {
-    /// Begins to leave; a second time ends everything at once.
+    /// Begins to leave; a second time ends everything at once, but for a hang-up: a terminal that is closed is heard of twice.
     pub(super) fn leave(&mut self, signal: Option<Signal>, interrupted: bool) {
         if let Some(leaving) = &mut self.leaving {
             if interrupted {
                 leaving.interrupted = true;
                 leaving.signal = leaving.signal.or(signal);
-                self.end_all_now();
+                if signal != Some(Signal::HangUp) {
+                    self.end_all_now();
+                }
             }
             return;
         }

@@ -163,10 +163,24 @@ fn a_process_started_by_an_agents_tool_only_reads() {
 
 #[test]
 fn a_link_in_the_place_of_the_teams_directories_is_refused() {
-    for name in [".tasks", ".mailboxes", ".worktrees", ".team", ".team/state"] {
+    let below = [
+        "archive",
+        "git",
+        "hooks",
+        "leases",
+        "logs",
+        "members",
+        "quarantine",
+        "requests",
+        "tmp",
+        "transcripts",
+    ]
+    .map(|name| format!(".team/state/{name}"));
+    let above = [".tasks", ".mailboxes", ".worktrees", ".team", ".team/state"];
+    for name in above.into_iter().chain(below.iter().map(String::as_str)) {
         let bed = Bed::new();
         let elsewhere = bed.outside("elsewhere");
-        std::fs::create_dir(&elsewhere).unwrap();
+        std::fs::create_dir_all(elsewhere.join("lead")).unwrap();
         let link = bed.root().join(name);
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
@@ -193,6 +207,8 @@ fn a_link_in_the_place_of_the_teams_directories_is_refused() {
         bed.start_teammate(&["--name", "bob"])
             .wait(crate::support::DEADLINE)
             .expect_usage_error("is a symbolic link");
-        assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "{name}");
+        let there = std::fs::read_dir(&elsewhere).unwrap();
+        let there: Vec<_> = there.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(there, ["lead"], "{name}: nothing is made or removed");
     }
 }
