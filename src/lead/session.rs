@@ -260,6 +260,10 @@ impl Session {
             self.show_board_news();
             return Ok(());
         }
+        if *path == workspace.rate_gate() {
+            self.show_held();
+            return Ok(());
+        }
         let settings = self.options.standing.as_ref();
         if settings.is_some_and(|standing| standing.files().iter().any(|file| file == path)) {
             self.look_at_settings();

@@ -1,7 +1,8 @@
-//! What a status line wants to know besides the news: whether the lead's model works, and what the team has used.
+//! What a status line wants to know besides the news: whether the lead's model works, who may not ask, and what was used.
 
 use super::session::Session;
 use super::{Shown, Used};
+use crate::model::gate;
 
 impl Session {
     /// Says whether the lead's model works, if that is news.
@@ -10,6 +11,12 @@ impl Session {
         if std::mem::replace(&mut self.person.sees_work, works) != works {
             self.ui.show(Shown::Working(works));
         }
+    }
+
+    /// Says which providers have asked everybody to wait.
+    pub(super) fn show_held(&mut self) {
+        let held = gate::closed(&self.files.workspace);
+        self.ui.show(Shown::Held(held));
     }
 
     /// Says what the team has used by now. Nobody looks at that without a terminal.

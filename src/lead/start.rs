@@ -112,6 +112,7 @@ pub(super) fn open(
     if resumed {
         session.say_what_was_last();
     }
+    session.show_held();
     session.begin()?;
     Ok(session)
 }
@@ -255,6 +256,7 @@ fn build(
     let watcher = start_watcher(&options, &inlet);
     watcher.watch(&files.workspace.mailbox(&AgentName::lead()));
     watcher.watch(&files.workspace.journal());
+    watcher.watch(&files.workspace.rate_gate());
     for file in options.standing.iter().flat_map(Standing::files) {
         watcher.watch(&file);
     }

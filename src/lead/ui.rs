@@ -10,6 +10,7 @@ use crate::config::trust::Content;
 use crate::conversation::ToolCall;
 use crate::ids::{AgentName, SessionId, TaskId};
 use crate::mailbox::Message;
+use crate::model::gate::Held;
 use crate::policy::Mode;
 use crate::process::guard::ShellResult;
 use crate::request::Record;
@@ -76,6 +77,8 @@ pub enum Shown {
         /// The pause.
         wait: Duration,
     },
+    /// The providers that have asked everybody to wait, when that changes; empty when none does.
+    Held(Vec<(String, Held)>),
     /// The lead's model begins or ends its work.
     Working(bool),
     /// The permission mode that is in force: at the start, and when it changes.

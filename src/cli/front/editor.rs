@@ -50,8 +50,8 @@ pub struct Editor {
     /// Has the editor come back from a line that is being typed.
     give_way: Arc<AtomicBool>,
     repaint: Box<dyn Fn() + Send>,
-    /// Whether the status row changes with time.
-    ticks: Sender<bool>,
+    /// Told when the status row may begin or end to change with time.
+    ticker: Sender<()>,
 }
 
 /// The editor's thread, to be ended when the session is over.
@@ -84,7 +84,7 @@ pub fn start(renderer: Renderer, place: &Place, inlet: Inlet) -> (Editor, Typing
             }
         }
     };
-    let ticks = ticker(repaint.clone());
+    let ticker = ticker(prompt.clone(), repaint.clone());
     let above = Above::new(prompt.clone(), menu.clone(), Arc::clone(&give_way));
     let asked = Asked::default();
     end_with_terminal(&end, &give_way, inlet.clone());
@@ -116,7 +116,7 @@ pub fn start(renderer: Renderer, place: &Place, inlet: Inlet) -> (Editor, Typing
         asked,
         give_way: Arc::clone(&give_way),
         repaint: Box::new(repaint),
-        ticks,
+        ticker,
     };
     let typing = Typing {
         running,
@@ -179,18 +179,17 @@ fn end_with_terminal(end: &Arc<AtomicBool>, give_way: &Arc<AtomicBool>, inlet: I
 }
 
 /// Has the status row painted again while it ticks; rests otherwise.
-fn ticker(repaint: impl Fn() + Send + 'static) -> Sender<bool> {
+fn ticker(prompt: SharedPrompt, repaint: impl Fn() + Send + 'static) -> Sender<()> {
     let (send, receive) = channel();
     std::thread::spawn(move || {
-        let mut ticks = false;
         loop {
-            let news = if ticks {
+            let news = if prompt.ticks() {
                 receive.recv_timeout(status::TICK)
             } else {
                 receive.recv().map_err(RecvTimeoutError::from)
             };
             match news {
-                Ok(now) => ticks = now,
+                Ok(()) => {}
                 Err(RecvTimeoutError::Timeout) => repaint(),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -214,7 +213,7 @@ impl Typing {
 
 impl Ui for Editor {
     fn show(&mut self, item: Shown) {
-        let ticks = self.prompt.note(&item);
+        self.prompt.note(&item);
         let mut lines = self.renderer.lines(&item);
         if matches!(&item, Shown::Prompt(PromptFor::Question(_)))
             && self.prompt.is_quiet()
@@ -234,8 +233,9 @@ impl Ui for Editor {
                 | Shown::Teammate(_)
                 | Shown::Task(_)
                 | Shown::Retrying { .. }
+                | Shown::Held(_)
         ) {
-            self.ticks.send(ticks).ok();
+            self.ticker.send(()).ok();
             (self.repaint)();
         }
         if let Shown::Prompt(prompt) = &item {

@@ -58,6 +58,7 @@ pub fn event(item: &Shown) -> Option<Value> {
         | Shown::Delta(_)
         | Shown::Interrupted
         | Shown::Retrying { .. }
+        | Shown::Held(_)
         | Shown::Working(_)
         | Shown::Mode(_)
         | Shown::Used(_)

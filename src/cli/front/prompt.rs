@@ -66,11 +66,14 @@ impl SharedPrompt {
         prompt
     }
 
-    /// Takes in what is shown; whether the status row changes with time alone now.
-    pub fn note(&self, item: &Shown) -> bool {
-        let status = &mut self.texts().status;
-        status.note(item, clock::instant());
-        status.ticks()
+    /// Takes in what is shown.
+    pub fn note(&self, item: &Shown) {
+        self.texts().status.note(item, clock::instant());
+    }
+
+    /// Whether the status row changes with time alone now.
+    pub fn ticks(&self) -> bool {
+        self.texts().status.ticks(clock::instant())
     }
 
     /// What stands before a message; the editor shows it with its next repaint.

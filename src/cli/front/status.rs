@@ -11,6 +11,7 @@ use crate::cli::shell::Style;
 use crate::cli::wrap::columns;
 use crate::ids::{AgentName, RequestId, TaskId};
 use crate::lead::{PromptFor, Shown, Used};
+use crate::model::gate::Held;
 use crate::request::RequestKind;
 use crate::team::{Member, MemberStatus};
 
@@ -42,6 +43,8 @@ pub struct Status {
     subjects: BTreeMap<TaskId, String>,
     /// Whose call waits for a permission.
     asking: BTreeMap<RequestId, AgentName>,
+    /// The providers that are not asked, and until when.
+    held: BTreeMap<String, Instant>,
     open: usize,
     used: Option<Used>,
 }
@@ -56,6 +59,13 @@ impl Status {
                 self.waits_until = None;
             }
             Shown::Retrying { wait, .. } => self.waits_until = now.checked_add(*wait),
+            Shown::Held(held) => {
+                let until = |held: &Held| now.checked_add(held.left());
+                let held = held.iter();
+                self.held = held
+                    .filter_map(|(provider, held)| Some((provider.clone(), until(held)?)))
+                    .collect();
+            }
             Shown::Used(used) => self.used = Some(*used),
             Shown::Teammate(news) => {
                 let name = &news.member.name;
@@ -97,8 +107,17 @@ impl Status {
     }
 
     /// Whether the row changes with time alone.
-    pub fn ticks(&self) -> bool {
-        self.works_since.is_some()
+    pub fn ticks(&self, now: Instant) -> bool {
+        let team_waits = !self.team.is_empty() && self.waits(now).next().is_some();
+        self.works_since.is_some() || team_waits
+    }
+
+    /// The providers that are not asked now, and for how long.
+    fn waits(&self, now: Instant) -> impl Iterator<Item = (&str, Duration)> {
+        self.held.iter().filter_map(move |(provider, until)| {
+            let left = until.saturating_duration_since(now);
+            (!left.is_zero()).then_some((provider.as_str(), left))
+        })
     }
 
     /// The row, not wider than `width` columns; `None` while nothing is going on.
@@ -126,8 +145,12 @@ impl Status {
         if self.open > 0 {
             parts.push(format!("{} open", self.open));
         }
+        let waits = self.waits(now);
+        parts.extend(
+            waits.map(|(provider, left)| format!("{provider} again in {}", time(rounded_up(left)))),
+        );
         let team = self.team.values();
-        parts.extend(team.map(|member| self.teammate(member, detail)));
+        parts.extend(team.map(|member| self.teammate(member, detail, now)));
         parts.extend(self.used.iter().flat_map(self::used));
         parts
     }
@@ -141,17 +164,21 @@ impl Status {
             .map(|until| until.saturating_duration_since(now))
             .filter(|left| !left.is_zero())
             .map_or_else(String::new, |left| {
-                format!(", asks its server again in {} s", left.as_secs() + 1)
+                format!(", asks its server again in {}", time(rounded_up(left)))
             });
         format!("{} lead {}{waits}", SPINNER[turn], time(elapsed))
     }
 
-    fn teammate(&self, member: &Member, detail: Detail) -> String {
+    fn teammate(&self, member: &Member, detail: Detail, now: Instant) -> String {
         let asks = self.asking.values().any(|who| *who == member.name);
+        let held = self
+            .waits(now)
+            .find(|(provider, _)| is_of(&member.model, provider));
+        let waits = held.map(|(provider, _)| format!("waits for {provider}"));
         let doing = match member.status {
             MemberStatus::Starting => "starts",
             MemberStatus::Working if asks => "waits for you",
-            MemberStatus::Working => "works",
+            MemberStatus::Working => waits.as_deref().unwrap_or("works"),
             MemberStatus::Idle => "idle",
             MemberStatus::WaitingApproval => "waits for you",
             MemberStatus::Stopping => "stops",
@@ -168,11 +195,26 @@ impl Status {
     }
 }
 
+/// Whether `model`, named `provider:name`, is the provider's.
+fn is_of(model: &str, provider: &str) -> bool {
+    model
+        .strip_prefix(provider)
+        .is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// To a whole second: what is counted down ends with 1.
+fn rounded_up(left: Duration) -> Duration {
+    Duration::from_secs(left.as_secs() + u64::from(left.subsec_nanos() > 0))
+}
+
 fn shortened(subject: &str) -> String {
     cut(&safe_line(subject, subject.len()), SUBJECT)
 }
 
 fn used(used: &Used) -> Vec<String> {
+    if used.tokens == 0 {
+        return Vec::new();
+    }
     let mut parts = vec![tokens(used.tokens)];
     parts.extend(used.cost.map(|cost| format!("${cost:.2}")));
     parts.extend(used.context.map(|percent| format!("context {percent} %")));
@@ -216,7 +258,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::clock;
+    use crate::clock::{self, Timestamp};
     use crate::lead::{TaskNews, TeammateNews};
 
     fn news(name: &str, status: &str, alive: bool) -> Shown {
@@ -343,8 +385,48 @@ mod tests {
             start,
         );
         let row_at = |seconds| row(&status, start + Duration::from_secs(seconds), 120).unwrap();
-        assert!(row_at(2).ends_with("lead 2 s, asks its server again in 4 s"));
+        assert!(row_at(2).ends_with("lead 2 s, asks its server again in 3 s"));
         assert!(row_at(6).ends_with("lead 6 s"));
+    }
+
+    #[test]
+    fn who_waits_for_a_provider_is_seen_and_for_how_long() {
+        let start = clock::instant();
+        let mut status = Status::default();
+        let held = |seconds: u64| {
+            let held = json!({
+                "until": Timestamp::from_ms(clock::now_ms() + seconds * 1000), "by": "alice", "why": "429",
+            });
+            Shown::Held(vec![(
+                "script".to_owned(),
+                serde_json::from_value(held).unwrap(),
+            )])
+        };
+        status.note(&held(90), start);
+        assert_eq!(row(&status, start, 80), None, "nobody waits for it");
+        assert!(!status.ticks(start));
+        status.note(&news("alice", "working", true), start);
+        status.note(&news("bob", "idle", true), start);
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let said = row(&status, after(30), 120).unwrap();
+        let expected = " s · alice waits for script task_00000001 · bob idle task_00000001";
+        assert!(
+            said.starts_with("script again in ") && said.ends_with(expected),
+            "{said}"
+        );
+        assert!(status.ticks(after(30)));
+        assert!(
+            row(&status, after(91), 80)
+                .unwrap()
+                .starts_with("alice works")
+        );
+        assert!(!status.ticks(after(91)));
+        status.note(&Shown::Held(Vec::new()), after(5));
+        assert!(
+            row(&status, after(5), 80)
+                .unwrap()
+                .starts_with("alice works")
+        );
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod modes;
 mod no_file;
 mod output;
 mod own_editor;
+mod question_keys;
 mod readme;
 mod screen;
 mod scripts_docs;

@@ -157,7 +157,9 @@ fn a_word_to_a_teammate_is_acknowledged() {
         { "tools": [{ "name": "spawn_teammate", "input": { "name": "bob", "role": "coder", "prompt": "Be there." } }] },
         { "text": "Bob is there." },
     ]);
-    let model = bed.script(&json!({ "agents": { "lead": replies, "*": [{ "text": "Ready." }, { "text": "Heard." }] } }));
+    let model = bed.script(&json!({ "agents": { "lead": replies, "*": [
+        { "text": "Ready." }, { "error": { "status": 429, "retry_after": 600 } },
+    ] } }));
     let mut terminal = Terminal::start(bed.lead_command(&["--model", &model]));
     terminal.wait_for("lead> ", DEADLINE);
     terminal.line("go");
@@ -166,6 +168,8 @@ fn a_word_to_a_teammate_is_acknowledged() {
     terminal.wait_for("Bob is there.", DEADLINE);
     terminal.line("@bob louder");
     terminal.wait_for("bob reads it at its next turn", DEADLINE);
+    // Its provider asks it to wait.
+    terminal.wait_for("bob waits for script", DEADLINE);
     terminal.line("/exit");
     terminal.wait_for("the team has stopped", DEADLINE);
     assert_eq!(terminal.wait(DEADLINE), Some(0), "{}", terminal.plain());

@@ -146,7 +146,10 @@ impl Renderer {
                     400,
                 ))]
             }
-            Shown::Recovered(account) => recovered::recovered(style, account),
+            Shown::Recovered(account) => {
+                self.subjects.extend(account.open.iter().cloned());
+                recovered::recovered(style, account)
+            }
             Shown::ToolUse(call) => self.tool_use(call, width),
             Shown::ToolResult { call, output, ok } => {
                 let took = self.running.take().filter(|running| running.id == call.id);
@@ -190,6 +193,7 @@ impl Renderer {
             | Shown::Working(_)
             | Shown::Mode(_)
             | Shown::Used(_)
+            | Shown::Held(_)
             | Shown::LineTaken
             | Shown::Prompt(PromptFor::Message | PromptFor::Nothing) => Vec::new(),
         }
