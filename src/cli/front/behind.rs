@@ -11,6 +11,7 @@ use reedline::{EditMode, Emacs, PromptEditMode, ReedlineEvent, ReedlineRawEvent}
 use super::keys::{bindings, handed_over, pressed, second_of_two};
 use super::menu::Openness;
 use super::prompt::SharedPrompt;
+use crate::cli::shell;
 
 /// What was kept. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +86,10 @@ impl EditMode for Keys {
             return ReedlineEvent::None;
         };
         let parsed = self.emacs.parse_event(event);
+        if let ReedlineEvent::Resize(columns, _) = parsed {
+            let more = self.prompt.painted().rows_more(usize::from(columns));
+            shell::out(&"\r\n".repeat(more));
+        }
         if self.behind.keeps.load(Ordering::Acquire) {
             self.behind.push(parsed);
             return ReedlineEvent::None;

@@ -155,6 +155,7 @@ fn line_editor(
     Reedline::create()
         .with_edit_mode(Box::new(keys))
         .with_validator(Box::new(Continued))
+        .with_highlighter(Box::new(prompt.painted().clone()))
         .with_ansi_colors(place.style.color)
         .with_history(Box::new(said))
         .with_completer(Box::new(known))

@@ -14,6 +14,7 @@ pub mod keyboard;
 pub mod keys;
 pub mod menu;
 pub mod open;
+pub mod painted;
 pub mod piped;
 pub mod prompt;
 pub mod prompt_line;

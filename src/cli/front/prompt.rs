@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use reedline::{Color, Prompt, PromptEditMode, PromptHistorySearch};
 
 use super::answering::Answering;
+use super::painted::Painted;
 use super::question;
 use super::status::Status;
 use crate::cli::shell::Style;
@@ -31,6 +32,8 @@ pub fn before_message(mode: Mode, works: bool) -> String {
     }
 }
 
+/// What stands before the second line of a text, and those after it.
+pub const NEXT_ROW: &str = "… ";
 /// After how long without a key a question rings.
 const QUIET: Duration = Duration::from_secs(10);
 
@@ -40,6 +43,7 @@ pub struct SharedPrompt {
     texts: Arc<Mutex<Texts>>,
     searching: Arc<AtomicBool>,
     found: Arc<AtomicBool>,
+    painted: Painted,
 }
 
 #[derive(Debug, Default)]
@@ -119,6 +123,11 @@ impl SharedPrompt {
         self.texts().question.is_some()
     }
 
+    /// What stands on the screen.
+    pub fn painted(&self) -> &Painted {
+        &self.painted
+    }
+
     /// Whether the history was being searched when the editor painted last.
     pub fn is_searching(&self) -> bool {
         self.searching.load(Ordering::Acquire)
@@ -132,7 +141,9 @@ impl SharedPrompt {
         let mut rows = texts.open.clone();
         rows.extend(texts.status.row(texts.style, now, usize::from(width)));
         rows.push(line.clone());
-        rows.join("\n")
+        let text = rows.join("\n");
+        self.painted.prompt(&text, usize::from(width));
+        text
     }
 
     fn texts(&self) -> MutexGuard<'_, Texts> {
@@ -157,7 +168,7 @@ impl Prompt for SharedPrompt {
     }
 
     fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
-        Cow::Borrowed("… ")
+        Cow::Borrowed(NEXT_ROW)
     }
 
     fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {

@@ -24,6 +24,12 @@ pub fn leave(text: &str, width: usize) -> Vec<String> {
     broken(text, width, &" ".repeat(begin(text)), LongWord::Leave)
 }
 
+/// How many columns `text` takes.
+pub fn width(text: &str) -> usize {
+    let (cells, _) = cells(text);
+    cells.iter().map(|cell| cell.place.columns).sum()
+}
+
 /// The same with all of `lines`; without a width they stay as they are.
 pub fn lines(lines: Vec<String>, width: Option<usize>) -> Vec<String> {
     let Some(width) = width else { return lines };

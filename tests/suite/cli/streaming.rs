@@ -182,3 +182,43 @@ fn rows_keep_to_a_window_that_has_changed() {
     );
     leave(&bed, terminal);
 }
+
+/// A terminal that does not break its rows anew keeps what stands above the prompt, text that still streams included.
+#[test]
+fn a_window_that_becomes_narrow_keeps_what_stands_there() {
+    let server = stalling(&["One whole row.\nThe next one is whole, too.\nand the last"]);
+    let (bed, mut terminal) = session(&server, &[], 60);
+    terminal.line("hello");
+    terminal.send("half a line that goes on and on and on");
+    wait_for_rows(
+        &mut terminal,
+        &["The next one is whole, too.", "and the last"],
+    );
+    wait_until("the typed text", DEADLINE, || {
+        let rows = terminal.rows();
+        rows.iter()
+            .any(|row| row.ends_with("and on and on"))
+            .then_some(())
+    });
+    for columns in [35, 30] {
+        terminal.resize(columns, 14);
+        let typed = |row: &String| row.starts_with("lead (working)> half a");
+        wait_until("the prompt in the new window", DEADLINE, || {
+            let rows = terminal.rows();
+            let at = rows.iter().position(typed)?;
+            (rows[at].len() <= columns.into() && rows[at + 1].ends_with("and on")).then_some(())
+        });
+        wait_for_rows(
+            &mut terminal,
+            &[
+                "One whole row.",
+                "The next one is whole, too.",
+                "and the last",
+            ],
+        );
+    }
+    terminal.send("\u{3}");
+    terminal.send("\u{1b}");
+    terminal.wait_for("interrupted", DEADLINE);
+    leave(&bed, terminal);
+}
