@@ -121,7 +121,8 @@ impl Window {
     }
 }
 
-fn asker(url: &str, agent: &str) -> ureq::Agent {
+/// Connections to the server of `url`, without a proxy where it is this machine, and without following it elsewhere.
+pub(super) fn asker(url: &str, agent: &str) -> ureq::Agent {
     let mut config = ureq::Agent::config_builder().user_agent(user_agent(agent));
     if address::is_loopback(url) {
         config = config.proxy(None);

@@ -13,6 +13,7 @@ mod http;
 pub mod ollama;
 mod openai;
 mod peer;
+pub mod reach;
 pub mod retry;
 mod said;
 pub mod script;

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::task;
+use crate::support::model_server::{Answer, ModelServer};
 use crate::support::{Bed, DEADLINE, Done};
 
 /// The checks of an answer that are not in order, but for those of the surroundings.
@@ -354,4 +355,39 @@ fn a_living_lead_moves_a_bad_file_and_tells_it() {
         "{}",
         done.stdout
     );
+}
+
+/// A server of one's own is asked whether it has the model, before anybody works with it.
+#[test]
+fn what_stands_in_the_way_of_a_local_model_is_said() {
+    let server = ModelServer::start(|_| Answer::say("unasked"));
+    let host = server.ollama_host();
+    for (host, model, ok, part) in [
+        (&*host, "listed:8b", true, "answers"),
+        (
+            &*host,
+            "other",
+            false,
+            "has no other, but nomic-embed-text, listed:8b",
+        ),
+        (
+            "127.0.0.1:1",
+            "other",
+            false,
+            "the Ollama at 127.0.0.1:1 does not answer",
+        ),
+    ] {
+        let bed = Bed::new()
+            .with_env("OLLAMA_HOST", host)
+            .with_env("PITCREW_MODEL", format!("ollama:{model}"));
+        let answer = bed.lead(&["doctor", "--json"]).expect_code(0).json();
+        let checks = answer["checks"].as_array().unwrap();
+        let check = checks
+            .iter()
+            .find(|check| check["name"] == "model")
+            .unwrap();
+        assert_eq!(check["ok"], ok, "{check}");
+        assert!(check["detail"].as_str().unwrap().contains(part), "{check}");
+    }
+    assert!(server.asks().is_empty(), "no call was made");
 }

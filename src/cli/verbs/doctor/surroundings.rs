@@ -1,11 +1,14 @@
 //! What a team needs besides its files. None of it makes the exit code 1 but a settings file of the workspace.
 
+use std::iter;
+
 use super::check::Check;
 use super::sandbox;
 use crate::cli::choice;
 use crate::cli::place::Place;
 use crate::config::{Loaded, Settings};
 use crate::model;
+use crate::model::reach::{Obstacle, reach};
 use crate::store::{disk, lock};
 use crate::worktree::{self, GitFound};
 
@@ -134,6 +137,20 @@ fn lead_model(place: &Place, settings: &Settings) -> Check {
             );
         }
     }
-    let [lead, teammates] = specs;
-    Check::good("model", format!("lead {lead}, teammates {teammates}"))
+    let [lead, teammates] = &specs;
+    let detail = format!("lead {lead}, teammates {teammates}");
+    let others = (teammates != lead).then_some(teammates);
+    let mut answers = Vec::new();
+    for spec in iter::once(lead).chain(others) {
+        match reach(spec, credentials) {
+            Ok(None) => {}
+            Ok(Some(server)) if answers.contains(&server) => {}
+            Ok(Some(server)) => answers.push(server),
+            Err(Obstacle { what, remedy }) => {
+                return Check::bad("model", format!("{detail}; {what}"), remedy);
+            }
+        }
+    }
+    let answers = answers.iter().map(|server| format!("; {server} answers"));
+    Check::good("model", detail + &answers.collect::<String>())
 }
