@@ -169,6 +169,7 @@ fn turn_of(turn: usize) -> [Record; 3] {
         Record::User {
             text: format!("[Messages]\n{turn}"),
             mail: Vec::new(),
+            by: None,
             at,
         },
         Record::Assistant {

@@ -14,6 +14,7 @@ use super::worker::{self, Job, Report};
 use crate::cancel::Cancel;
 use crate::clock::Timestamp;
 use crate::conversation::{ModelNotes, Record, Replay, ToolCall, Transcript, Usage};
+use crate::ids::AgentName;
 use crate::model::{Model, ModelError};
 use crate::store::StoreError;
 use crate::store::fault::{self, Point};
@@ -29,14 +30,25 @@ pub struct Input {
     pub text: String,
     /// Ids of the mail it carries.
     pub mail: Vec<String>,
+    /// Whose words they are, if they are those of the person.
+    pub by: Option<AgentName>,
 }
 
 impl Input {
-    /// Text of the person or the runtime, without mail.
+    /// Text of the runtime, without mail.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             mail: Vec::new(),
+            by: None,
+        }
+    }
+
+    /// What the person says to this agent.
+    pub fn said(text: impl Into<String>) -> Self {
+        Self {
+            by: Some(AgentName::user()),
+            ..Self::text(text)
         }
     }
 }
@@ -258,6 +270,7 @@ impl Thinker {
             self.transcript.append(&Record::User {
                 text: input.text.clone(),
                 mail: input.mail,
+                by: input.by,
                 at: Timestamp::now(),
             })?;
             self.history.add_text(&input.text);

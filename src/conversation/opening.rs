@@ -42,8 +42,9 @@ fn of(records: impl Iterator<Item = Record>) -> Option<Opening> {
     for record in records {
         match (record, &mut opening) {
             (Record::Start { at, .. }, None) => opening = Some(Opening { at, words: None }),
-            (Record::User { text, mail, .. }, Some(opening))
-                if mail.is_empty() && opening.words.is_none() && of_a_person(&text) =>
+            (Record::User { text, mail, by, .. }, Some(opening))
+                if opening.words.is_none()
+                    && (by.is_some() || mail.is_empty() && of_a_person(&text)) =>
             {
                 opening.words = Some(text);
             }
@@ -53,7 +54,7 @@ fn of(records: impl Iterator<Item = Record>) -> Option<Opening> {
     opening
 }
 
-/// What the runtime says begins with a mark.
+/// Of a transcript that does not say whose words they are: what the runtime says begins with a mark.
 fn of_a_person(text: &str) -> bool {
     !text.trim().is_empty() && !text.starts_with('[')
 }

@@ -30,6 +30,7 @@ fn user(text: &str, mail: &[&str]) -> Record {
     Record::User {
         text: text.to_owned(),
         mail: mail.iter().map(|&id| id.to_owned()).collect(),
+        by: None,
         at: at(),
     }
 }

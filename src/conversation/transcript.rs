@@ -14,6 +14,7 @@ use super::dialogue::INTERRUPTED_CALL;
 use super::replay::{Replay, Replaying};
 use super::{Block, Compaction, Usage};
 use crate::clock::Timestamp;
+use crate::ids::AgentName;
 use crate::store::{Durability, StoreError, atomic, jsonl};
 
 /// One line of a transcript.
@@ -36,6 +37,9 @@ pub enum Record {
         /// Ids of the mail that this text carries.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mail: Vec<String>,
+        /// Whose words they are, if they are those of the person (`user`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<AgentName>,
         /// When.
         at: Timestamp,
     },

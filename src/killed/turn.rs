@@ -151,6 +151,7 @@ fn prepare_long(root: &Path) -> Check {
         let asked = Record::User {
             text: words("go"),
             mail: Vec::new(),
+            by: None,
             at,
         };
         let answered = Record::Assistant {

@@ -51,6 +51,7 @@ impl Session {
             let done = Record::User {
                 text: String::new(),
                 mail: vec![message.id],
+                by: None,
                 at: Timestamp::now(),
             };
             if let Err(error) = self.mind.thinker.transcript().append(&done) {

@@ -60,7 +60,7 @@ struct Kept {
 impl Kept {
     fn look_at(&mut self, event: &Event) {
         match &self.part {
-            Part::Last(_) if matches!(event.what, Happened::Usage(_)) => {}
+            Part::Last(_) if event.what.is_routine() => {}
             Part::Last(count) => {
                 if self.events.len() == *count {
                     self.events.pop_front();
@@ -159,12 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_ones_leave_out_what_calls_cost() {
+    fn the_last_ones_leave_out_what_is_routine() {
         let used = event(Happened::Usage(serde_json::Map::default()));
-        let all = [called("1"), used.clone(), got("1", "x"), called("2"), used];
+        let all = [called("1"), used.clone(), called("2"), got("2", "x"), used];
         assert_eq!(
             kept(Part::Last(2), &all).unwrap(),
-            [got("1", "x"), called("2")]
+            [called("1"), called("2")]
         );
     }
 

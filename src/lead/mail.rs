@@ -48,6 +48,7 @@ impl Session {
         Ok(self.mind.thinker.transcript().append(&Record::User {
             text: String::new(),
             mail: done,
+            by: None,
             at: Timestamp::now(),
         })?)
     }

@@ -74,7 +74,7 @@ impl Session {
         let account = self.mind.account.take().map(|text| prompt::notice(&text));
         let mail = prompt::render_mail(&std::mem::take(&mut self.mind.waiting), true);
         let nudge = self.mind.nudge.take().map(Input::text);
-        let said = self.mind.said.drain(..).map(Input::text);
+        let said = self.mind.said.drain(..).map(Input::said);
         account
             .into_iter()
             .chain(mail)

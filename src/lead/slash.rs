@@ -267,4 +267,17 @@ mod tests {
             assert!(text.contains(hint), "{line:?}: {text}");
         }
     }
+
+    /// Only what may have blanks takes any number of words.
+    #[test]
+    fn every_command_refuses_more_than_it_takes() {
+        for command in listed::COMMANDS
+            .iter()
+            .filter(|command| command.call.starts_with('/'))
+        {
+            let line = format!("{} one two three four", command.call);
+            let wrong = matches!(parse(&line), Line::Wrong(_));
+            assert_eq!(wrong, command.call != "/model", "{line}");
+        }
+    }
 }

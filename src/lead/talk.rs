@@ -107,6 +107,7 @@ fn carry_mail_over(
     Ok(old.append(&Record::User {
         text: String::new(),
         mail: ids,
+        by: None,
         at: Timestamp::now(),
     })?)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::clock::Timestamp;
-use crate::mailbox::Message;
+use crate::mailbox::{Kind, Message};
 use crate::request::Record;
 use crate::team::Member;
 
@@ -97,5 +97,72 @@ impl Event {
             all.extend(fields);
         }
         Value::Object(all)
+    }
+}
+
+impl Happened {
+    /// Whether this says nothing that another event does not say better: counts of tokens, answers of tools that worked, mail
+    /// that only moves a request or tells of the board, and the runtime's own routine.
+    pub fn is_routine(&self) -> bool {
+        match self {
+            Self::Usage(_) | Self::ToolResult { ok: true, .. } => true,
+            Self::Message(message) => is_told_elsewhere(message),
+            Self::Log(text) => {
+                let level = text.split(' ').next().unwrap_or_default();
+                matches!(level, "INFO" | "DEBUG" | "TRACE")
+            }
+            Self::Began { .. }
+            | Self::Text(_)
+            | Self::ToolUse { .. }
+            | Self::ToolResult { .. }
+            | Self::Interrupted(_)
+            | Self::Task { .. }
+            | Self::Teammate(_)
+            | Self::Request(_) => false,
+        }
+    }
+}
+
+fn is_told_elsewhere(message: &Message) -> bool {
+    let notice = matches!(
+        message.kind,
+        Kind::IdleNotification | Kind::TaskNotification
+    );
+    message.kind.is_control() || (notice && !message.starts_round())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_elsewhere_is_routine_and_what_went_wrong_never_is() {
+        let message = |kind: &str, fields: Value| {
+            Happened::Message(
+                serde_json::from_value(json!({
+                    "id": "msg_1", "from": "alice", "to": "lead", "type": kind, "content": "x", "timestamp": 1,
+                    "metadata": fields,
+                }))
+                .unwrap(),
+            )
+        };
+        for (what, routine) in [
+            (message("result", json!({})), false),
+            (message("permission_request", json!({})), true),
+            (
+                message("idle_notification", json!({"reason": "done"})),
+                true,
+            ),
+            (
+                message("idle_notification", json!({"reason": "error"})),
+                false,
+            ),
+            (Happened::Log("INFO resumed".to_owned()), true),
+            (Happened::Log("WARN a server hangs".to_owned()), false),
+            (Happened::Log("thread panicked".to_owned()), false),
+            (Happened::Text("INFO".to_owned()), false),
+        ] {
+            assert_eq!(what.is_routine(), routine, "{what:?}");
+        }
     }
 }

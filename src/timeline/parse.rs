@@ -86,10 +86,20 @@ pub(super) fn sent(message: Message) -> Event {
     }
 }
 
-/// What is put before the model is told by the other files already.
+/// What is put before the model is told by the other files already, but for the words of the person.
 fn transcript(agent: &str, line: &[u8]) -> Parsed {
     let record: Record = serde_json::from_slice(line).map_err(|_| Unreadable)?;
+    let mut agent = agent.to_owned();
     let (at, what) = match record {
+        Record::User {
+            text,
+            by: Some(by),
+            at,
+            ..
+        } => {
+            agent = by.to_string();
+            (at, vec![Happened::Text(text)])
+        }
         Record::Start { session, at, .. } => (at, vec![Happened::Began { session }]),
         Record::Assistant { content, at, .. } => {
             (at, content.into_iter().filter_map(said).collect())
@@ -112,7 +122,7 @@ fn transcript(agent: &str, line: &[u8]) -> Parsed {
     };
     let event = |what| Event {
         at,
-        agent: agent.to_owned(),
+        agent: agent.clone(),
         what,
     };
     Ok(what.into_iter().map(event).collect())
@@ -197,6 +207,11 @@ mod tests {
                 Form::Transcript(alice()),
                 format!(r#"{{"type":"user","text":"told","at":"{AT}"}}"#),
                 "[]".to_owned(),
+            ),
+            (
+                Form::Transcript("lead".to_owned()),
+                format!(r#"{{"type":"user","text":"go","by":"user","at":"{AT}"}}"#),
+                format!(r#"[{{"event":"text","at":"{AT}","agent":"user","text":"go"}}]"#),
             ),
             (
                 Form::Transcript(alice()),

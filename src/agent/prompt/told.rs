@@ -32,6 +32,7 @@ pub fn render_mail(messages: &[Message], lead: bool) -> Option<Input> {
     shown.then(|| Input {
         text,
         mail: messages.iter().map(|message| message.id.clone()).collect(),
+        by: None,
     })
 }
 

@@ -200,6 +200,7 @@ fn memory_and_transcript_agree_over_a_round_with_tools_and_mail() {
     let mail = Input {
         text: "[Messages]".to_owned(),
         mail: vec!["msg_1".to_owned()],
+        by: None,
     };
     scene.thinker.next_turn(vec![mail]).unwrap();
     // Silence: it is asked once more, as a turn of its own.
@@ -317,6 +318,7 @@ fn a_conversation_that_fills_the_window_is_summed_up_and_nothing_vital_is_forgot
     let mail = Input {
         text: "[Messages]".to_owned(),
         mail: vec!["msg_1".to_owned()],
+        by: None,
     };
     scene.thinker.next_turn(vec![mail]).unwrap();
     scene.until(|happening| *happening == Happening::Boundary);

@@ -11,8 +11,8 @@ use crate::lead::{COMMANDS, View};
 /// How much of a diff is shown within a session.
 const DIFF_LINES: usize = 400;
 
-/// The lines of one view.
-pub fn lines(style: Style, view: &View) -> Vec<String> {
+/// The lines of one view; on a screen as wide as that, if it is one.
+pub fn lines(style: Style, view: &View, width: Option<usize>) -> Vec<String> {
     match view {
         View::Help => help(style),
         View::Team(members, open) => {
@@ -58,7 +58,8 @@ pub fn lines(style: Style, view: &View) -> Vec<String> {
         View::Usage(agents, prices) => or_none(usage::lines(agents, prices), "nothing used yet"),
         View::Limits(limits) => limits.clone(),
         View::Log(events) => {
-            let lines = events.iter().map(|event| log::short(style, event));
+            let mut page = log::Page::new(style, width);
+            let lines = events.iter().flat_map(|event| page.with_id(event));
             or_none(lines.collect(), "nothing has happened yet")
         }
         View::Whole(events) => events

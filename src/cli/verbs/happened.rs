@@ -5,38 +5,8 @@ use serde_json::{Map, Value};
 use super::requests;
 use crate::cli::front::render;
 use crate::conversation::ToolCall;
-use crate::mailbox::{Kind, Message};
 use crate::request::{Record, RequestStatus};
 use crate::timeline::Happened;
-
-/// Whether the event says nothing that another one does not say better: counts of tokens, answers of tools that worked,
-/// mail that only moves a request or tells of the board, and the runtime's own routine.
-pub(super) fn is_routine(what: &Happened) -> bool {
-    match what {
-        Happened::Usage(_) | Happened::ToolResult { ok: true, .. } => true,
-        Happened::Message(message) => is_told_elsewhere(message),
-        Happened::Log(text) => {
-            let level = text.split(' ').next().unwrap_or_default();
-            matches!(level, "INFO" | "DEBUG" | "TRACE")
-        }
-        Happened::Began { .. }
-        | Happened::Text(_)
-        | Happened::ToolUse { .. }
-        | Happened::ToolResult { .. }
-        | Happened::Interrupted(_)
-        | Happened::Task { .. }
-        | Happened::Teammate(_)
-        | Happened::Request(_) => false,
-    }
-}
-
-fn is_told_elsewhere(message: &Message) -> bool {
-    let notice = matches!(
-        message.kind,
-        Kind::IdleNotification | Kind::TaskNotification
-    );
-    message.kind.is_control() || (notice && !message.starts_round())
-}
 
 /// Its kind, in at most seven letters.
 pub(super) fn kind(what: &Happened) -> &'static str {
@@ -53,7 +23,11 @@ pub(super) fn kind(what: &Happened) -> &'static str {
         Happened::Request(record) if record.status == RequestStatus::Pending => "asks",
         Happened::Request(_) => "decides",
         Happened::Usage(_) => "used",
-        Happened::Log(_) => "log",
+        Happened::Log(text) => match text.split(' ').next() {
+            Some("WARN") => "warns",
+            Some("ERROR") => "errs",
+            _ => "log",
+        },
     }
 }
 
@@ -80,7 +54,12 @@ pub(super) fn text(what: &Happened) -> String {
         Happened::Teammate(member) => format!("as {} on {}", member.role, member.model),
         Happened::Request(record) => asked(record),
         Happened::Usage(usage) => used(usage),
-        Happened::Log(text) => text.clone(),
+        Happened::Log(text) => {
+            let level = ["WARN ", "ERROR "]
+                .iter()
+                .find_map(|level| text.strip_prefix(level));
+            level.unwrap_or(text).to_owned()
+        }
     }
 }
 
@@ -185,37 +164,6 @@ mod tests {
             ),
         ] {
             assert_eq!(step(&change), wanted, "{change}");
-        }
-    }
-
-    #[test]
-    fn what_is_told_elsewhere_is_routine_and_what_went_wrong_never_is() {
-        let message = |kind: &str, fields: Value| {
-            Happened::Message(
-                serde_json::from_value(json!({
-                    "id": "msg_1", "from": "alice", "to": "lead", "type": kind, "content": "x", "timestamp": 1,
-                    "metadata": fields,
-                }))
-                .unwrap(),
-            )
-        };
-        for (what, routine) in [
-            (message("result", json!({})), false),
-            (message("permission_request", json!({})), true),
-            (
-                message("idle_notification", json!({"reason": "done"})),
-                true,
-            ),
-            (
-                message("idle_notification", json!({"reason": "error"})),
-                false,
-            ),
-            (Happened::Log("INFO resumed".to_owned()), true),
-            (Happened::Log("WARN a server hangs".to_owned()), false),
-            (Happened::Log("thread panicked".to_owned()), false),
-            (Happened::Text("INFO".to_owned()), false),
-        ] {
-            assert_eq!(is_routine(&what), routine, "{what:?}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `lead log`: one timeline of the team (SPEC §14).
 
+use std::iter;
 use std::sync::mpsc;
 
 use super::follow::{self, Wake};
@@ -8,30 +9,38 @@ use crate::cli::exit::{Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::{self, Style};
-use crate::cli::wrap::wrap;
+use crate::cli::wrap::{styled, wrap};
 use crate::timeline::{Event, Happened, History};
 use crate::workspace::Workspace;
 
 /// Longest text of a line, in characters.
 const MAX_TEXT: usize = 300;
+/// Fewest columns for it beside its head; where there are fewer it comes beneath, after this.
+const LEAST: usize = 24;
+const NARROW: &str = "  ";
 
 /// Runs the verb.
 pub fn run(place: &Place, follow: bool, verbose: bool, as_json: bool) -> Outcome {
     let mut history = History::new(&place.workspace, place.roster(), place.requests());
-    let mut page = Page::new(place.style, verbose);
+    let mut page = Page::new(place.style, shell::width());
+    // Routine is left out; `false` once nobody reads it any more.
+    let mut print = |event: &Event| {
+        let wanted = verbose || !event.what.is_routine();
+        !wanted || shell::out_line_to_reader(&page.lines(event).join("\n"))
+    };
     if follow {
         return go_on(&place.workspace, &mut history, |event| {
             if as_json {
                 shell::out_line_to_reader(&shell::json_line(&event.json()))
             } else {
-                page.print(event)
+                print(event)
             }
         });
     }
     if as_json {
         print_array(&mut history)?;
     } else {
-        history.read_on(|event| page.print(event))?;
+        history.read_on(print)?;
     }
     tell_skipped(&history);
     Ok(Kind::Completed)
@@ -84,64 +93,72 @@ fn go_on(
     }
 }
 
-/// How events are printed.
-struct Page {
+/// How events are written.
+pub struct Page {
     style: Style,
     /// Columns, if a person reads it on a terminal.
     width: Option<usize>,
-    /// Whether routine is told, too.
-    verbose: bool,
     /// The day that was told of last.
     day: String,
 }
 
 impl Page {
-    fn new(style: Style, verbose: bool) -> Self {
+    /// For a terminal as wide as that, or for whoever wants one line an event.
+    pub fn new(style: Style, width: Option<usize>) -> Self {
         Self {
             style,
-            width: shell::width(),
-            verbose,
+            width,
             day: String::new(),
         }
     }
 
-    /// `false` once nobody reads it any more.
-    fn print(&mut self, event: &Event) -> bool {
-        if !self.verbose && happened::is_routine(&event.what) {
-            return true;
-        }
-        let lines = self.lines(event);
-        shell::out_line_to_reader(&lines.join("\n"))
-    }
-
     /// One line with the whole time; on a terminal the time of day, beneath its day, and as many rows as it takes.
     fn lines(&mut self, event: &Event) -> Vec<String> {
+        self.with(event, "")
+    }
+
+    /// The same with the id under which [`whole`] is to be had.
+    pub fn with_id(&mut self, event: &Event) -> Vec<String> {
+        match &event.what {
+            Happened::ToolUse { id, .. } | Happened::ToolResult { id, .. } => self.with(event, id),
+            Happened::Message(message) => self.with(event, &message.id),
+            _ => self.with(event, ""),
+        }
+    }
+
+    fn with(&mut self, event: &Event, id: &str) -> Vec<String> {
+        let id = match id {
+            "" => String::new(),
+            id => self.style.dim(&format!("  {}", safe_line(id, 100))),
+        };
+        let text = text(event) + &id;
         let Some(width) = self.width else {
-            return vec![line(self.style, event)];
+            return vec![head(self.style, &event.at.to_string(), event) + &text];
         };
         let at = event.at.to_string();
         let (day, time) = at.split_once('T').unwrap_or(("", &at));
         let time = time.get(..8).unwrap_or(time);
-        let indent = head(Style::default(), time, event).chars().count();
-        let room = width.saturating_sub(indent).max(20);
-        let rows = wrap(&text(event), room).into_iter().enumerate();
-        let mut lines: Vec<String> = rows
-            .map(|(nr, row)| match nr {
-                0 => head(self.style, time, event) + &row,
-                _ => " ".repeat(indent) + &row,
-            })
-            .collect();
+        let mut lines = Vec::new();
         if self.day != day {
-            lines.insert(0, self.style.bold(&format!("{day}, times are UTC")));
+            lines.push(self.style.bold(&format!("{day}, times are UTC")));
             day.clone_into(&mut self.day);
+        }
+        let mut head = head(self.style, time, event);
+        let mut indent = styled::width(&head);
+        if width < indent + LEAST {
+            lines.push(head.trim_end().to_owned());
+            NARROW.clone_into(&mut head);
+            indent = NARROW.len();
+        }
+        let rows = wrap(&text, width.saturating_sub(indent).max(LEAST));
+        for (row, head) in rows
+            .iter()
+            .zip(iter::once(head).chain(iter::repeat(" ".repeat(indent))))
+        {
+            lines.push(head + row);
         }
         lines
     }
-}
-
-/// One event on one line, safe for a terminal.
-fn line(style: Style, event: &Event) -> String {
-    head(style, &event.at.to_string(), event) + &text(event)
 }
 
 fn head(style: Style, time: &str, event: &Event) -> String {
@@ -152,17 +169,6 @@ fn head(style: Style, time: &str, event: &Event) -> String {
 
 fn text(event: &Event) -> String {
     safe_line(&happened::text(&event.what), MAX_TEXT)
-}
-
-/// The same with the id under which [`whole`] is to be had.
-pub fn short(style: Style, event: &Event) -> String {
-    let id = match &event.what {
-        Happened::ToolUse { id, .. } | Happened::ToolResult { id, .. } => id,
-        Happened::Message(message) => &message.id,
-        _ => return line(style, event),
-    };
-    let id = style.dim(&format!("  {}", safe_line(id, 100)));
-    format!("{}{id}", line(style, event))
 }
 
 /// One event with all that was said.
@@ -183,12 +189,7 @@ mod tests {
     use crate::clock::Timestamp;
 
     fn page(width: Option<usize>) -> Page {
-        Page {
-            style: Style::default(),
-            width,
-            verbose: false,
-            day: String::new(),
-        }
+        Page::new(Style::default(), width)
     }
 
     #[test]
@@ -211,6 +212,13 @@ mod tests {
             narrow.lines(&event("more")).len(),
             1,
             "the day is told once"
+        );
+        assert_eq!(
+            page(Some(40)).lines(&event("one two three four five six seven"))[1..],
+            [
+                "17:00:00  alice       says",
+                "  one two three four five six seven",
+            ]
         );
         assert_eq!(
             page(None).lines(&event("one\ntwo")),

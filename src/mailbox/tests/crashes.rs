@@ -171,6 +171,7 @@ fn what_was_read_before_it_was_archived_is_archived_by_the_next_start() {
         .append(&Record::User {
             text: "read at once".to_owned(),
             mail: vec![id],
+            by: None,
             at: Timestamp::from_ms(0),
         })
         .unwrap();

@@ -21,6 +21,7 @@ fn said(text: &str, mail: &[&str]) -> Record {
     Record::User {
         text: text.to_owned(),
         mail: mail.iter().map(|&id| id.to_owned()).collect(),
+        by: None,
         at: at(),
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::cli::front::diff;
 use crate::cli::safe::{safe, safe_line};
 use crate::cli::shell::Style;
+use crate::cli::wrap;
 use crate::conversation::ToolCall;
 use crate::lead::ShellEnd;
 use crate::process::guard::End;
@@ -34,7 +35,7 @@ pub(super) struct Ended<'a> {
 }
 
 /// A call that has ended, on one line; beneath it why it failed, or what it changed in a file.
-pub(super) fn folded(style: Style, ended: &Ended<'_>) -> Vec<String> {
+pub(super) fn folded(style: Style, ended: &Ended<'_>, width: Option<usize>) -> Vec<String> {
     let Ended {
         call, output, ok, ..
     } = *ended;
@@ -51,15 +52,17 @@ pub(super) fn folded(style: Style, ended: &Ended<'_>) -> Vec<String> {
             safe_line(&call.id, 80)
         )
     };
+    lines = wrap::lines(lines, width);
     if !ok {
         let output = safe(output);
         let mut why = output.trim_end().lines();
         let first = why.by_ref().take(WHY_LINES);
-        lines.extend(first.map(|line| style.dim(&format!("  {line}"))));
+        let mut rows: Vec<String> = first.map(|line| style.dim(&format!("  {line}"))).collect();
         let left = why.count();
         if left > 0 {
-            lines.push(style.dim(&format!("  … ({})", all(left))));
+            rows.push(style.dim(&format!("  … ({})", all(left))));
         }
+        lines.extend(wrap::lines(rows, width));
     } else if matches!(call.name.as_str(), "edit_file" | "write_file") {
         lines.extend(diff::beginning(style, output, DIFF_LINES, all));
     }
@@ -130,7 +133,7 @@ mod tests {
             ok,
             took,
         };
-        folded(Style::default(), &ended)
+        folded(Style::default(), &ended, Some(30))
     }
 
     #[test]
@@ -146,7 +149,7 @@ mod tests {
         };
         assert_eq!(
             bash("a\n".repeat(214).as_str(), 3200),
-            ["✓ bash cargo test (3.2 s, 214 lines)"]
+            ["✓ bash cargo test (3.2 s, 214", "  lines)"]
         );
         assert_eq!(bash("ok", 10), ["✓ bash cargo test"]);
         assert_eq!(bash("ok", 65_000), ["✓ bash cargo test (1 min 05 s)"]);
@@ -161,8 +164,10 @@ mod tests {
         let lines = lines("bash", json!({"command": "x\u{1b}[2J"}), &output, false, 0);
         assert_eq!(lines[0], "✗ bash x␛ (20 lines)");
         assert_eq!(lines[1], "  line 1");
-        assert_eq!(lines.len(), 10);
-        assert_eq!(lines[9], "  … (12 more lines; /log call_1 shows all)");
+        assert_eq!(
+            lines[9..],
+            ["  … (12 more lines; /log", "  call_1 shows all)"]
+        );
     }
 
     #[test]

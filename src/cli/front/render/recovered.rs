@@ -64,14 +64,15 @@ pub(super) fn recovered(style: Style, account: &Account) -> Vec<String> {
             .map(|(id, subject)| format!("{id} {subject}"))
             .collect(),
     );
-    if account.more_open > 0 {
-        lines.push(format!("  and {} more open tasks", account.more_open));
+    match account.more_open {
+        0 => {}
+        1 => lines.push("  and another open task".to_owned()),
+        more => lines.push(format!("  and {more} more open tasks")),
     }
-    if account.mail > 0 {
-        lines.push(format!(
-            "  {} messages that were taken in but not read",
-            account.mail
-        ));
+    match account.mail {
+        0 => {}
+        1 => lines.push("  a message that was taken in but not read".to_owned()),
+        more => lines.push(format!("  {more} messages that were taken in but not read")),
     }
     lines
 }

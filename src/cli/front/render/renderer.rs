@@ -18,6 +18,7 @@ use crate::clock;
 use crate::conversation::ToolCall;
 use crate::ids::{AgentName, RequestId, TaskId};
 use crate::lead::{Answering, PromptFor, Shown, TeammateNews, View};
+use crate::mailbox::Kind;
 use crate::team::MemberStatus;
 
 /// Turns items into lines; remembers what of the streamed text is not printed yet.
@@ -33,6 +34,8 @@ pub struct Renderer {
     running: Option<Running>,
     /// What was last said of each teammate.
     said: BTreeMap<AgentName, &'static str>,
+    /// What a teammate has reported last as its error: the end of its log says the same.
+    reported: String,
     /// Why the model is asked again, as last said.
     refused: Option<String>,
     /// The question that stands there.
@@ -61,6 +64,7 @@ impl Renderer {
             streamed: false,
             running: None,
             said: BTreeMap::new(),
+            reported: String::new(),
             refused: None,
             asked: None,
             frames: None,
@@ -173,7 +177,12 @@ impl Renderer {
                 );
                 self.void(style.warn(&safe_line(&line, 400)), width)
             }
-            Shown::Mail(message) => prose::mail(style, message, width),
+            Shown::Mail(message) => {
+                if message.kind == Kind::ErrorReport {
+                    self.reported.clone_from(&message.content);
+                }
+                prose::mail(style, message, width)
+            }
             Shown::Task(news) => {
                 self.learn(&news.task);
                 board::task(style, news)
@@ -184,7 +193,7 @@ impl Renderer {
             Shown::RequestClosed(record) => vec![requests::closed(style, record)],
             Shown::Notice(text) => safe(text).lines().map(|line| style.dim(line)).collect(),
             Shown::Error(text) => vec![style.bad(&format!("error: {}", safe_line(text, 4000)))],
-            Shown::View(shown) => view::lines(style, shown),
+            Shown::View(shown) => view::lines(style, shown, width),
             Shown::Shell { command, end } => calls::shell(style, command, end),
             Shown::Leaving(names) => self.leaving(names),
             Shown::Prompt(PromptFor::Question(open)) => self.question(open, width),
@@ -254,6 +263,7 @@ impl Renderer {
         }
         if let Some(note) = &news.note
             && member.status != MemberStatus::Stopped
+            && !self.reported.contains(note.trim())
         {
             lines.extend(indented(note).iter().map(|line| self.style.dim(line)));
         }
@@ -291,7 +301,7 @@ impl Renderer {
     fn tool_result(&self, ended: &Ended<'_>, width: Option<usize>) -> Vec<String> {
         let style = self.style;
         if width.is_some() && !(ended.ok && self.verbose) {
-            return calls::folded(style, ended);
+            return calls::folded(style, ended, width);
         }
         let Ended {
             call, output, ok, ..
@@ -301,7 +311,7 @@ impl Renderer {
             (true, false) => Vec::new(),
             (true, true) => {
                 let mut lines = match width {
-                    Some(_) => calls::folded(style, ended),
+                    Some(_) => calls::folded(style, ended, width),
                     None => Vec::new(),
                 };
                 lines.extend(indented(output).iter().map(|line| style.dim(line)));

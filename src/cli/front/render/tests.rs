@@ -133,3 +133,27 @@ fn nobody_is_waited_for_whose_stop_was_shown() {
     assert_eq!(renderer.lines(&both), ["waiting for bob to stop"]);
     assert!(renderer.lines(&Shown::Leaving(vec![alice])).is_empty());
 }
+
+#[test]
+fn an_error_that_was_reported_is_not_told_again_by_the_log() {
+    let mut renderer = renderer();
+    let member: crate::team::Member = serde_json::from_value(json!({
+        "name": "bob", "role": "coder", "model": "script:x", "status": "failed", "pid": null,
+        "startedAt": "2026-11-30T17:00:00.000Z", "task": null,
+    }))
+    .unwrap();
+    let failed = |note: &str| {
+        Shown::Teammate(TeammateNews {
+            member: Box::new(member.clone()),
+            alive: false,
+            note: Some(note.to_owned()),
+        })
+    };
+    let report: Message = serde_json::from_value(json!({
+        "id": "msg_1", "from": "bob", "to": "lead", "type": "error_report", "content": "no key", "timestamp": 1,
+    }))
+    .unwrap();
+    renderer.lines(&Shown::Mail(report));
+    assert_eq!(renderer.lines(&failed("no key\n")), ["● bob has failed"]);
+    assert_eq!(renderer.lines(&failed("a panic")), ["  a panic"]);
+}

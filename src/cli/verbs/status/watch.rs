@@ -18,7 +18,6 @@ use crate::cli::exit::{Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::shell;
 use crate::cli::verbs::follow::{self, Wake};
-use crate::cli::verbs::happened;
 use crate::clock::{self, Timestamp};
 use crate::team::lead_presence;
 use crate::timeline::{Event, History};
@@ -107,7 +106,7 @@ impl Window {
         let mut is_new = false;
         let events = &mut self.events;
         let read = self.history.read_on(|event| {
-            if happened::is_routine(&event.what) {
+            if event.what.is_routine() {
                 return true;
             }
             is_new = true;
