@@ -1,7 +1,8 @@
 //! One call's permission to go on: cancelled once, seen by everybody who works for that call.
 
+use std::cell::RefCell;
 use std::fmt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock;
@@ -88,9 +89,30 @@ impl fmt::Debug for Cancel {
     }
 }
 
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Cancel>>> = const { RefCell::new(None) };
+}
+
+/// Does `what` for the call of `cancel`: commands that this thread waits for meanwhile end when that is cancelled.
+pub fn during<T>(cancel: &Arc<Cancel>, what: impl FnOnce() -> T) -> T {
+    /// Goes back to the call before, also when `what` panics.
+    struct Before(Option<Arc<Cancel>>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            CURRENT.set(self.0.take());
+        }
+    }
+    let _before = Before(CURRENT.replace(Some(Arc::clone(cancel))));
+    what()
+}
+
+/// The call that this thread works for.
+pub fn current() -> Option<Arc<Cancel>> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;

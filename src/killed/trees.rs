@@ -197,7 +197,7 @@ fn git(dir: &Path, args: &[&str]) -> String {
     command.args(args).current_dir(dir);
     let done = capture::run(&mut command, b"", 1 << 20, Duration::from_mins(1)).unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.unwrap().success(), "git {args:?}: {said}");
+    assert!(done.status().unwrap().success(), "git {args:?}: {said}");
     String::from_utf8(done.stdout)
         .unwrap()
         .trim_end()

@@ -27,6 +27,10 @@ pub(super) struct LeadHost {
 
 impl Host for LeadHost {
     fn call(&self, call: HostCall, cancel: &Arc<Cancel>) -> Answer {
+        if matches!(call, HostCall::Spawn(_)) {
+            // Here and not in the loop, which it would keep from everything else.
+            self.before_change();
+        }
         let (reply, answer) = channel();
         let cut = reply.clone();
         cancel.on_cancel(move || {

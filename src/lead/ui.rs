@@ -18,6 +18,7 @@ use crate::team::usage::Spent;
 use crate::team::{Member, Prices};
 use crate::timeline::Event;
 use crate::tool::Worktree;
+use crate::worktree::snapshot::Differences;
 
 /// Where a session shows itself. Called from the session's loop only; must not block for long.
 pub trait Ui: Send {
@@ -192,7 +193,7 @@ pub enum View {
     /// `/worktrees`
     Worktrees(Vec<Worktree>),
     /// `/diff`
-    Diff(String),
+    Diff(Differences),
     /// `/log`: the last events.
     Log(Vec<Event>),
     /// `/log ID`: everything that bears the id, in full.

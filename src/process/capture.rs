@@ -7,25 +7,49 @@ use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::child::{self, Child, Pipes};
+use super::harden;
 use super::pipe::{Bell, Source, set_nonblocking, wait_any};
+use crate::cancel;
 use crate::clock;
 
 /// Between TERM and KILL at the time limit.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How a captured command ended.
+/// How a command ended, or was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself.
+    Exited(ExitStatus),
+    /// At the time limit.
+    TimedOut,
+    /// With the call that it worked for ([`cancel::during`]).
+    Cut,
+}
+
+/// What came of a command.
 #[derive(Debug)]
 pub struct Captured {
-    /// Its status; `None` if it was ended at the time limit.
-    pub status: Option<ExitStatus>,
+    /// How it ended.
+    pub end: End,
     /// Standard output, cut at the limit.
     pub stdout: Vec<u8>,
     /// Standard error, cut at the limit.
     pub stderr: Vec<u8>,
 }
 
+impl Captured {
+    /// Its status; `None` if it was ended.
+    pub fn status(&self) -> Option<ExitStatus> {
+        match self.end {
+            End::Exited(status) => Some(status),
+            End::TimedOut | End::Cut => None,
+        }
+    }
+}
+
 /// Runs `command` with `input` on standard input; each stream is kept up to `limit` bytes and drained beyond; its whole
-/// group is ended after `time`.
+/// group is ended after `time`, or when the call that this thread works for is cancelled. On Linux the command ends with this
+/// thread, too.
 ///
 /// Returns when the command itself has ended, whoever else still holds its output.
 pub fn run(
@@ -60,30 +84,37 @@ fn exchange(
     time: Duration,
 ) -> io::Result<Captured> {
     let until = clock::instant() + time;
-    let ended = Bell::new()?;
+    let (ended, cut) = (Bell::new()?, Bell::new()?);
+    if let Some(cancel) = cancel::current() {
+        cancel.on_cancel(cut.ringer());
+    }
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (child, pipes) = child::spawn(command)?;
+    let (child, pipes) = child::spawn(harden::end_with_parent(command))?;
     ended.ring_at_exit_of(&child);
     let exchanged = Exchange::new(pipes, input, limit).and_then(|mut exchange| {
-        exchange.run(&ended, until)?;
+        exchange.run(&ended, &cut, until)?;
         Ok(exchange)
     });
-    let status = settle(&child, &ended);
+    let end = settle(&child, &ended, &cut);
     let mut exchange = exchanged?;
     exchange.read_rest();
     Ok(Captured {
-        status,
+        end,
         stdout: exchange.stdout.bytes,
         stderr: exchange.stderr.bytes,
     })
 }
 
-fn settle(child: &Child, ended: &Bell) -> Option<ExitStatus> {
+fn settle(child: &Child, ended: &Bell, cut: &Bell) -> End {
     if ended.has_rung() {
-        return Some(child.wait());
+        return End::Exited(child.wait());
     }
     child::terminate(child, GRACE);
-    None
+    if cut.has_rung() {
+        End::Cut
+    } else {
+        End::TimedOut
+    }
 }
 
 /// One output stream.
@@ -146,12 +177,13 @@ impl<'a> Exchange<'a> {
         })
     }
 
-    /// Until the child has ended or time is up.
-    fn run(&mut self, ended: &Bell, until: Instant) -> io::Result<()> {
-        while !ended.has_rung() && clock::instant() < until {
+    /// Until the child has ended, or is to be ended.
+    fn run(&mut self, ended: &Bell, cut: &Bell, until: Instant) -> io::Result<()> {
+        while !ended.has_rung() && !cut.has_rung() && clock::instant() < until {
             wait_any(
                 &[
                     Some(ended.fd()),
+                    Some(cut.fd()),
                     self.stdout.source.fd(),
                     self.stderr.source.fd(),
                 ],
@@ -203,7 +235,7 @@ mod tests {
     #[test]
     fn both_streams_and_the_status_come_back() {
         let done = sh("cat; echo err >&2; exit 3", b"in", 100, 10_000);
-        assert_eq!(done.status.and_then(|status| status.code()), Some(3));
+        assert_eq!(done.status().and_then(|status| status.code()), Some(3));
         assert_eq!(
             (done.stdout, done.stderr),
             (b"in".to_vec(), b"err\n".to_vec())
@@ -230,7 +262,7 @@ mod tests {
     #[test]
     fn a_child_that_does_not_read_its_input_is_no_error() {
         let done = sh("exit 0", &vec![b'x'; 1 << 20], 10, 10_000);
-        assert!(done.status.unwrap().success());
+        assert!(done.status().unwrap().success());
     }
 
     #[test]
@@ -249,7 +281,7 @@ mod tests {
             .parse()
             .unwrap();
         child::signal_process(sleeper, nix::sys::signal::Signal::SIGKILL);
-        assert!(done.status.unwrap().success());
+        assert!(matches!(done.end, End::Exited(status) if status.success()));
     }
 
     #[test]
@@ -257,10 +289,41 @@ mod tests {
         // A machine that is busy may not come to the first word in so short a time.
         let kept = [200, 2000, 20_000].into_iter().any(|limit| {
             let done = sh("echo start; trap '' TERM; sleep 300", b"", 100, limit);
-            assert!(done.status.is_none());
+            assert!(done.status().is_none());
             done.stdout == b"start\n"
         });
         assert!(kept);
+    }
+
+    #[test]
+    fn a_command_ends_with_the_call_that_it_works_for() {
+        let cancel = std::sync::Arc::new(cancel::Cancel::new());
+        let done = cancel::during(&cancel, || {
+            std::thread::spawn({
+                let cancel = std::sync::Arc::clone(&cancel);
+                move || cancel.cancel()
+            });
+            sh("sleep 300", b"", 100, 60_000)
+        });
+        assert_eq!(done.end, End::Cut);
+        assert!(cancel::current().is_none());
+        // One that is cancelled before it begins, too.
+        let done = cancel::during(&cancel, || sh("sleep 300", b"", 100, 60_000));
+        assert_eq!(done.end, End::Cut);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_command_ends_with_the_thread_that_waited_for_it() {
+        let (told, pid) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut command = Command::new("sleep");
+            command.arg("300");
+            let (child, _) = child::spawn(harden::end_with_parent(&mut command)).unwrap();
+            told.send(child).unwrap();
+        });
+        let child = pid.recv().unwrap();
+        assert!(child.wait_for(Duration::from_mins(1)).is_some());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::seen::Seen;
 use super::tasks::staged;
 use super::{Desk, Host, admit, catalog};
 use crate::board::Board;
-use crate::cancel::Cancel;
+use crate::cancel::{self, Cancel};
 use crate::conversation::ToolSpec;
 use crate::ids::AgentName;
 use crate::mailbox::{Directory, Post};
@@ -116,7 +116,9 @@ impl ToolBox {
 
     /// Runs one call. Never panics, never ends the process; blocks until done or cancelled.
     pub fn run(&self, name: &str, input: &Value, cancel: &Arc<Cancel>) -> Outcome {
-        let ran = catch_unwind(AssertUnwindSafe(|| self.attempt(name, input, cancel)));
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            cancel::during(cancel, || self.attempt(name, input, cancel))
+        }));
         let said = ran.unwrap_or_else(|_| {
             Err(format!(
                 "{name} failed by a fault of its own; its effects are unknown, so look before you go on"
@@ -139,22 +141,25 @@ impl ToolBox {
     fn attempt(&self, name: &str, input: &Value, cancel: &Arc<Cancel>) -> Result<Said, String> {
         let entry = catalog::find(&self.catalog, name)?;
         let ready = entry.accept(input)?;
-        if cancel.is_cancelled() {
-            return Err(format!("{name} was interrupted before it began"));
-        }
+        let not_cut = || {
+            if cancel.is_cancelled() {
+                return Err(format!("{name} was interrupted before it began"));
+            }
+            Ok(())
+        };
+        not_cut()?;
         let mut occasion = Occasion {
             tool: Some(name),
             input: Some(input),
             ..Occasion::of(HookEvent::PreToolUse)
         };
         hooks::run(&self.context, &occasion, cancel)?;
-        if cancel.is_cancelled() {
-            return Err(format!("{name} was interrupted before it began"));
-        }
+        not_cut()?;
         let mut call = Call::new(&self.context, &self.seen, cancel);
         let comment = admit::admit(entry, ready.as_ref(), input, &mut call)?;
         if entry.changes {
             self.context.host.before_change();
+            not_cut()?;
         }
         let mut said = ready.run(&call);
         let answer = said.as_mut().map_or_else(|why| why, |said| &mut said.text);

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::repository::{Registration, Repository};
-use crate::process::capture::{self, Captured};
+use crate::process::capture::{self, Captured, End};
 
 /// For commands that only look.
 const LOOK: Duration = Duration::from_mins(1);
@@ -64,6 +64,9 @@ pub(super) enum GitError {
     /// It was ended at the time limit.
     #[error("git {0} took too long and was ended")]
     TimedOut(String),
+    /// It was ended with the call that it worked for.
+    #[error("git {0} was interrupted")]
+    Cut(String),
     /// It does not know what is asked of it yet.
     #[error(
         "{what} needs git {} or newer, and this is {found}; install a newer git",
@@ -145,6 +148,11 @@ impl Git {
         }
     }
 
+    /// Where it runs.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The same with one more variable of git's own.
     pub(super) fn with(mut self, name: &'static str, value: impl Into<PathBuf>) -> Self {
         self.named.push((name, value.into()));
@@ -197,7 +205,17 @@ impl Git {
 
     /// Runs a command that reads `input` and only looks, or changes nothing but an index; its standard output.
     pub(super) fn fed(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, GitError> {
-        let ended = self.end_fed(args, input, LOOK)?;
+        self.fed_for(args, input, LOOK)
+    }
+
+    /// The same for at most `time`.
+    pub(super) fn fed_for(
+        &self,
+        args: &[&str],
+        input: &[u8],
+        time: Duration,
+    ) -> Result<Vec<u8>, GitError> {
+        let ended = self.end_fed(args, input, time)?;
         if ended.code == Some(0) {
             return Ok(ended.stdout);
         }
@@ -260,9 +278,12 @@ impl Git {
 }
 
 fn ended(done: Captured, args: &[&str]) -> Result<Ended, GitError> {
-    let status = done
-        .status
-        .ok_or_else(|| GitError::TimedOut(first(args).to_owned()))?;
+    let command = || first(args).to_owned();
+    let status = match done.end {
+        End::Exited(status) => status,
+        End::TimedOut => return Err(GitError::TimedOut(command())),
+        End::Cut => return Err(GitError::Cut(command())),
+    };
     let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
     Ok(Ended {
         code: status.code(),
@@ -286,7 +307,7 @@ fn inherited(name: &'static str) -> Option<(&'static str, OsString)> {
 /// The command, after settings of its own.
 fn first<'a>(args: &[&'a str]) -> &'a str {
     match args {
-        ["-c", _, command, ..] | [command, ..] => command,
+        ["-c", _, command, ..] | ["--no-literal-pathspecs", command, ..] | [command, ..] => command,
         [] => "",
     }
 }

@@ -19,7 +19,9 @@ pub struct Leftovers {
     head: String,
     tree: String,
     files: usize,
-    stays: Vec<PathBuf>,
+    /// Repositories within that a commit knows.
+    inner: Vec<PathBuf>,
+    besides: Option<String>,
     unread: String,
 }
 
@@ -76,7 +78,8 @@ pub fn leftovers(workspace: &Workspace, name: &WorktreeName) -> Result<Option<Le
         head,
         tree,
         files: changes.len(),
-        stays: inner.into_iter().map(|change| change.path).collect(),
+        inner: inner.into_iter().map(|change| change.path).collect(),
+        besides: now.left_out.told(),
         unread: now.unread,
         ground,
     }))
@@ -125,10 +128,11 @@ impl Leftovers {
         // The files are as committed already.
         let refreshed = git.look(&["read-tree", "-m", "-i", &commit]);
         let mut stays: Vec<String> = self
-            .stays
+            .inner
             .iter()
             .map(|path| format!("{} is a repository of its own", path.display()))
             .collect();
+        stays.extend(self.besides);
         if let Err(error) = refreshed {
             stays.push(format!("git's index there is not refreshed ({error})"));
         }

@@ -199,3 +199,27 @@ fn where_nothing_was_changed_or_there_is_no_git_it_says_so() {
         done.stderr
     );
 }
+
+/// git that hangs over the snapshot ends with the call, and with a lead that is killed.
+#[test]
+fn a_snapshot_that_hangs_ends_with_the_lead() {
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        let bed = bed();
+        let hangs = "#!/bin/sh\ncase \" $* \" in\n*' add '*) echo > \"$HOME/hangs\"; exec sleep 600;;\nesac\n\
+            PATH=${PATH#*:}\nexec git \"$@\"\n";
+        bed.program("git", hangs);
+        let script = script_of(vec![turn(vec![write("new.txt", "x")])], vec![]);
+        let model = bed.script(&script);
+        let lead = bed.start_lead(&["-p", "go", "--yes", "--model", &model]);
+        wait_until("git", DEADLINE, || {
+            bed.home().join("hangs").exists().then_some(())
+        });
+        lead.signal(signal);
+        let done = lead.wait(DEADLINE);
+        if signal == Signal::SIGTERM {
+            drop(done.expect_code(143));
+        }
+        bed.assert_no_process_left();
+        assert!(!bed.root().join("new.txt").exists());
+    }
+}

@@ -340,7 +340,10 @@ fn what_is_left_uncommitted_is_committed_and_nothing_else() {
     bed.write(".worktrees/a/made-by-verify.txt", "x\n");
     let told = left.commit("left").unwrap().told();
     assert!(told.starts_with("3 files left uncommitted"), "{told}");
-    assert!(told.contains("inner is a repository of its own"), "{told}");
+    assert!(
+        told.contains("repositories within this one: inner"),
+        "{told}"
+    );
     let listed = bed.run_git(&["ls-tree", "-r", "--name-only", "-z", "wt/a"]);
     let listed: Vec<&str> = listed.trim_end_matches('\0').split('\0').collect();
     assert_eq!(listed, [".gitignore", "README.md", "new \"ü\".txt"]);

@@ -121,7 +121,7 @@ impl Project {
 
 /// Whether a command ended with status 0.
 pub(super) fn succeeded(done: &Captured) -> bool {
-    done.status.is_some_and(|status| status.success())
+    done.status().is_some_and(|status| status.success())
 }
 
 /// What a command printed.

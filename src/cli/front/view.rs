@@ -7,6 +7,7 @@ use crate::cli::table::Table;
 use crate::cli::trust;
 use crate::cli::verbs::{log, requests, task, team, usage, worktree};
 use crate::lead::{COMMANDS, View};
+use crate::worktree::snapshot::Differences;
 
 /// How much of a diff is shown within a session.
 const DIFF_LINES: usize = 400;
@@ -74,8 +75,8 @@ pub fn lines(style: Style, view: &View, width: Option<usize>) -> Vec<String> {
     }
 }
 
-fn diff(style: Style, changes: &str) -> Vec<String> {
-    let mut lines = super::diff::lines(style, changes);
+fn diff(style: Style, changes: &Differences) -> Vec<String> {
+    let mut lines = super::diff::lines(style, &changes.text);
     if lines.len() > DIFF_LINES {
         let left_out = lines.len() - DIFF_LINES;
         lines.truncate(DIFF_LINES);
@@ -83,7 +84,12 @@ fn diff(style: Style, changes: &str) -> Vec<String> {
             "… {left_out} more lines; `lead diff` shows them all"
         ));
     }
-    or_none(lines, "nothing has changed")
+    let mut lines = or_none(lines, "nothing has changed");
+    if let Some(besides) = &changes.besides {
+        let besides = safe_line(&format!("not looked at: {besides}"), 400);
+        lines.push(style.dim(&besides));
+    }
+    lines
 }
 
 fn models(style: Style, speaks: &str, teammates: &str, known: &[String]) -> Vec<String> {

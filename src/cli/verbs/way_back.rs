@@ -7,7 +7,7 @@ use crate::cli::shell;
 use crate::cli::yes_no;
 use crate::ids::SessionId;
 use crate::team::{MemberStatus, Session};
-use crate::worktree::snapshot::{self, Form, Undone};
+use crate::worktree::snapshot::{self, Differences, Form, Undone};
 
 /// Longest list of paths in one line, in characters.
 const MAX_LINE: usize = 2_000;
@@ -16,13 +16,15 @@ const MAX_LINE: usize = 2_000;
 pub fn diff(place: &Place, stat: bool, session: Option<&str>) -> Outcome {
     let session = named_or_last(place, session)?;
     let form = if stat { Form::Stat } else { Form::Patch };
-    let changes = snapshot::diff(&place.workspace, &session, form).map_err(Failure::failed)?;
-    if changes.is_empty() {
+    let changes = snapshot::diff(&place.workspace, &session, form);
+    let Differences { text, besides } = changes.map_err(Failure::failed)?;
+    tell_besides(besides.as_deref());
+    if text.is_empty() {
         shell::out_line(&format!(
             "nothing has changed since {session} began its work"
         ));
     } else {
-        shell::out_line(safe(&changes).trim_end());
+        shell::out_line(safe(&text).trim_end());
     }
     Ok(Kind::Completed)
 }
@@ -32,14 +34,15 @@ pub fn undo(place: &Place, yes: bool, session: Option<&str>) -> Outcome {
     let session = named_or_last(place, session)?;
     refuse_at_work(place)?;
     let changes = snapshot::diff(&place.workspace, &session, Form::Stat);
-    let changes = changes.map_err(Failure::failed)?;
-    if changes.is_empty() {
+    let Differences { text, besides } = changes.map_err(Failure::failed)?;
+    tell_besides(besides.as_deref());
+    if text.is_empty() {
         shell::out_line(&format!(
             "nothing has changed since {session} began its work"
         ));
         return Ok(Kind::Completed);
     }
-    shell::out_line(safe(&changes).trim_end());
+    shell::out_line(safe(&text).trim_end());
     let question = "Take all of this back? What is replaced is kept as another snapshot.";
     if !yes && !yes_no::ask(question)? {
         return Err(Failure::failed(
@@ -52,6 +55,13 @@ pub fn undo(place: &Place, yes: bool, session: Option<&str>) -> Outcome {
         shell::out_line(&safe_line(&line, MAX_LINE));
     }
     Ok(Kind::Completed)
+}
+
+/// On standard error: it is no part of the changes.
+fn tell_besides(besides: Option<&str>) {
+    if let Some(besides) = besides {
+        shell::err_line(&safe_line(&format!("not looked at: {besides}"), MAX_LINE));
+    }
 }
 
 fn named_or_last(place: &Place, named: Option<&str>) -> Result<SessionId, Failure> {
@@ -124,10 +134,9 @@ fn told(undone: &Undone) -> Vec<String> {
             paths(&undone.ignored)
         ));
     }
-    if !undone.repositories.is_empty() {
+    if let Some(left_out) = undone.left_out.told() {
         lines.push(format!(
-            "left alone, since they are repositories of their own: {}",
-            paths(&undone.repositories)
+            "left alone, since no snapshot holds them: {left_out}"
         ));
     }
     if !undone.unread.is_empty() {

@@ -1,6 +1,6 @@
 //! What has changed since a snapshot.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::SnapshotError;
 use super::tree::{Ground, TIME};
@@ -17,13 +17,21 @@ pub enum Form {
     Stat,
 }
 
-/// Everything in the workspace that differs from the snapshot of `session`, untracked files included; empty if nothing
-/// does. Leaves nothing behind.
+/// What has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Differences {
+    /// In the form that was asked for; empty if nothing has.
+    pub text: String,
+    /// What is not looked at, in words.
+    pub besides: Option<String>,
+}
+
+/// Everything in the workspace that differs from the snapshot of `session`, untracked files included. Leaves nothing behind.
 pub fn diff(
     workspace: &Workspace,
     session: &SessionId,
     form: Form,
-) -> Result<String, SnapshotError> {
+) -> Result<Differences, SnapshotError> {
     let ground = Ground::of(workspace)?.leaving_no_objects()?;
     let base = ground.snapshot(session)?;
     let now = ground.now(Some(&base))?;
@@ -45,7 +53,10 @@ pub fn diff(
         ".",
     ];
     let bytes = ground.git.run(&args, TIME)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(Differences {
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        besides: now.left_out.told(),
+    })
 }
 
 /// One path that differs between two trees.
@@ -141,9 +152,4 @@ fn entry(mode: &str, object: &str) -> Entry {
         mode: mode.to_owned(),
         object: object.to_owned(),
     }
-}
-
-/// Whether a path names a file with ignore rules.
-pub(in crate::worktree) fn is_rules(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == ".gitignore")
 }

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 pub enum Kept {
     /// It is there now.
     Whole,
-    /// It is there without some files that could not be read; what git said.
+    /// It is there without some of what there is; what, in words.
     Partly(String),
     /// It was there before, from an earlier start of the same session.
     Before,
@@ -26,13 +26,17 @@ pub fn keep(workspace: &Workspace, session: &SessionId) -> Result<Kept, Snapshot
         return Ok(Kept::Before);
     }
     let now = ground.now(None)?;
-    let message = format!("pitcrew: the workspace before {session} changed it");
+    let left_out = now.left_out.noted();
+    let message = format!("pitcrew: the workspace before {session} changed it{left_out}");
     let commit = ground.commit_tree(&now.tree, &message)?;
     // Refused if somebody was quicker.
     ground.git.look(&["update-ref", &reference, &commit, ""])?;
-    Ok(if now.unread.is_empty() {
+    let unread =
+        (!now.unread.is_empty()).then(|| format!("what could not be read: {}", now.unread));
+    let without: Vec<String> = unread.into_iter().chain(now.left_out.told()).collect();
+    Ok(if without.is_empty() {
         Kept::Whole
     } else {
-        Kept::Partly(now.unread)
+        Kept::Partly(without.join("; "))
     })
 }

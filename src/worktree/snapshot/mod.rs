@@ -5,6 +5,8 @@
 
 pub(super) mod diff;
 mod keep;
+pub(super) mod left_out;
+mod rules;
 pub(super) mod tree;
 mod undo;
 
@@ -13,10 +15,12 @@ mod tests;
 
 use std::path::PathBuf;
 
+use super::git::GitError;
 use crate::ids::SessionId;
 
-pub use diff::{Form, diff};
+pub use diff::{Differences, Form, diff};
 pub use keep::{Kept, keep};
+pub use left_out::LeftOut;
 pub use undo::{Undone, undo};
 
 /// Why a snapshot was not made, found, or put back.
@@ -41,14 +45,20 @@ pub enum SnapshotError {
         shown(.0)
     )]
     InTheWay(Vec<PathBuf>),
+    /// The call that it was made for was cut.
+    #[error("it was interrupted")]
+    Cut,
     /// git did not do it.
     #[error("{0}")]
     Failed(String),
 }
 
-impl From<super::git::GitError> for SnapshotError {
-    fn from(error: super::git::GitError) -> Self {
-        Self::Failed(error.to_string())
+impl From<GitError> for SnapshotError {
+    fn from(error: GitError) -> Self {
+        match error {
+            GitError::Cut(_) => Self::Cut,
+            error => Self::Failed(error.to_string()),
+        }
     }
 }
 
@@ -70,7 +80,7 @@ fn others_there_are(others: &[SessionId]) -> String {
 }
 
 /// At most ten paths, then their number.
-fn shown(paths: &[PathBuf]) -> String {
+pub(super) fn shown(paths: &[PathBuf]) -> String {
     let mut names: Vec<String> = paths
         .iter()
         .take(10)

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::SnapshotError;
+use super::left_out::LeftOut;
+use super::rules::add_what_new_rules_hide;
 use crate::ids::SessionId;
 use crate::workspace::Workspace;
 use crate::worktree::exclude;
@@ -14,6 +16,16 @@ use crate::worktree::repository::Repository;
 
 /// For reading every file of a large workspace.
 pub(in crate::worktree) const TIME: Duration = Duration::from_mins(2);
+
+/// Takes what is listed on standard input.
+const ADD: [&str; 6] = [
+    "--no-literal-pathspecs",
+    "add",
+    "-A",
+    "--ignore-errors",
+    "--pathspec-from-file=-",
+    "--pathspec-file-nul",
+];
 
 /// The repository of a workspace, with git in it and a place for indexes of our own.
 pub(in crate::worktree) struct Ground {
@@ -30,6 +42,8 @@ pub(in crate::worktree) struct Now {
     pub(in crate::worktree) tree: String,
     /// What git said of files that could not be read; empty if all could.
     pub(in crate::worktree) unread: String,
+    /// What is in no tree at all.
+    pub(in crate::worktree) left_out: LeftOut,
 }
 
 impl Ground {
@@ -107,7 +121,7 @@ impl Ground {
     }
 
     /// The workspace as it stands. `base` is an earlier snapshot: its files are looked at even where they are ignored by
-    /// now.
+    /// now, so is what its ignore rules did not hide, and what it left out is left out.
     pub(in crate::worktree) fn now(&self, base: Option<&str>) -> Result<Now, SnapshotError> {
         let index = self.scratch("index");
         copy_index(&self.repository.git_dir.join("index"), &index)?;
@@ -116,16 +130,28 @@ impl Ground {
             add_missing(&git, base)?;
         }
         leave_repositories_alone(&git)?;
-        let unread = match git.run(&["add", "-A", "--ignore-errors", "--", "."], TIME) {
+        let mut left_out = LeftOut::find(&git)?;
+        if let Some(base) = base {
+            left_out.join(LeftOut::of(&git, base)?);
+        }
+        let mut unread = match git.fed_for(&ADD, &left_out.the_rest(), TIME) {
             Ok(_) => String::new(),
             Err(GitError::Failed { said, .. }) => said,
             Err(error) => return Err(error.into()),
         };
+        if let Some(base) = base {
+            unread += &add_what_new_rules_hide(self, &git, base)?;
+        }
         let mut without = vec!["rm", "-r", "-q", "-f", "--cached", "--ignore-unmatch", "--"];
         without.extend(exclude::DIRECTORIES);
         git.look(&without)?;
         let tree = git.text(&["write-tree"])?;
-        Ok(Now { git, tree, unread })
+        Ok(Now {
+            git,
+            tree,
+            unread,
+            left_out,
+        })
     }
 
     /// A commit of `tree` on top of HEAD, which no branch names.

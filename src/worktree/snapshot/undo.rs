@@ -7,11 +7,13 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::SnapshotError;
-use super::diff::{Change, between, is_rules};
+use super::diff::{Change, between};
+use super::left_out::LeftOut;
+use super::rules::ignored_by;
 use super::tree::{Ground, Now, TIME, reference};
 use crate::ids::SessionId;
 use crate::workspace::Workspace;
-use crate::worktree::git::{GitError, nul_separated};
+use crate::worktree::git::GitError;
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,8 +24,8 @@ pub struct Undone {
     pub replaced: Option<String>,
     /// Files made since that stay: they were ignored when the snapshot was made.
     pub ignored: Vec<PathBuf>,
-    /// Repositories within the repository that differ and stay as they are.
-    pub repositories: Vec<PathBuf>,
+    /// What stays as it is: no snapshot holds it.
+    pub left_out: LeftOut,
     /// What git said of files that could not be read, which stay as they are; empty if all could.
     pub unread: String,
     /// The commit that the branch was at, if it is at another one now.
@@ -37,9 +39,16 @@ pub fn undo(workspace: &Workspace, session: &SessionId) -> Result<Undone, Snapsh
     let base = ground.snapshot(session)?;
     let now = ground.now(Some(&base))?;
     let changes = between(&ground.git, &base, &now.tree)?;
-    let (repositories, changes): (Vec<Change>, Vec<Change>) =
+    let (inner, changes): (Vec<Change>, Vec<Change>) =
         changes.into_iter().partition(Change::is_repository);
-    let ignored = ignored_before(&ground, &base, &changes)?;
+    let mut left_out = now.left_out.clone();
+    left_out.join(LeftOut {
+        repositories: inner.into_iter().map(|change| change.path).collect(),
+        large: Vec::new(),
+    });
+    let made = changes.iter().filter(|change| change.is_new());
+    let made: Vec<PathBuf> = made.map(|change| change.path.clone()).collect();
+    let ignored = ignored_by(&ground, &base, &made)?;
     let changes: Vec<Change> = changes
         .into_iter()
         .filter(|change| !ignored.contains(&change.path))
@@ -48,7 +57,7 @@ pub fn undo(workspace: &Workspace, session: &SessionId) -> Result<Undone, Snapsh
         files: changes.len(),
         replaced: None,
         ignored: ignored.into_iter().collect(),
-        repositories: repositories.into_iter().map(|change| change.path).collect(),
+        left_out,
         unread: now.unread.clone(),
         head_was: head_before(&ground, &base)?,
     };
@@ -62,55 +71,6 @@ pub fn undo(workspace: &Workspace, session: &SessionId) -> Result<Undone, Snapsh
     Ok(undone)
 }
 
-/// The files made since that the rules of the snapshot's time ignore.
-fn ignored_before(
-    ground: &Ground,
-    base: &str,
-    changes: &[Change],
-) -> Result<HashSet<PathBuf>, SnapshotError> {
-    let made: Vec<&Path> = changes
-        .iter()
-        .filter(|change| change.is_new())
-        .map(|change| change.path.as_path())
-        .collect();
-    if made.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let rules = ground.scratch("rules");
-    std::fs::create_dir(&rules)?;
-    let git = ground
-        .git
-        .clone()
-        .with("GIT_INDEX_FILE", ground.scratch("rules-index"))
-        .with("GIT_DIR", &ground.repository.git_dir)
-        .with("GIT_WORK_TREE", &rules)
-        .standing_in(&rules);
-    git.run(&["read-tree", base], TIME)?;
-    let listed = git.look(&["ls-files", "-z"])?;
-    let files: Vec<PathBuf> = nul_separated(&listed)
-        .filter(|path| is_rules(path))
-        .collect();
-    git.fed(&["checkout-index", "-f", "-z", "--stdin"], &joined(&files))?;
-    // Of a path that begins with `./` git takes no sign for magic, which it cannot be told here otherwise.
-    let asked: Vec<PathBuf> = made.iter().map(|path| Path::new(".").join(path)).collect();
-    let args = [
-        "--no-literal-pathspecs",
-        "check-ignore",
-        "-z",
-        "--stdin",
-        "--no-index",
-    ];
-    let ended = git.end_fed(&args, &joined(&asked), TIME)?;
-    match ended.code {
-        Some(0) => Ok(nul_separated(&ended.stdout)
-            .filter_map(|path| path.strip_prefix(".").map(Path::to_path_buf).ok())
-            .collect()),
-        // None of them.
-        Some(1) => Ok(HashSet::new()),
-        _ => Err(ended.failed(&args[1..]).into()),
-    }
-}
-
 /// What is to be written must not replace something that no snapshot holds.
 fn check_free(ground: &Ground, changes: &[Change]) -> Result<(), SnapshotError> {
     let top = &ground.repository.top;
@@ -121,16 +81,15 @@ fn check_free(ground: &Ground, changes: &[Change]) -> Result<(), SnapshotError> 
         .collect();
     let mut in_the_way = Vec::new();
     for change in changes.iter().filter(|change| change.is_gone()) {
-        for path in top.join(&change.path).ancestors() {
-            if path == top {
+        let wanted = top.join(&change.path);
+        let mut way: Vec<&Path> = wanted.ancestors().take_while(|path| path != top).collect();
+        way.reverse();
+        for path in way {
+            strangers(path, path == wanted, &known, &mut in_the_way)?;
+            // What lies beyond a link or a file is not on the way.
+            if !std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir()) {
                 break;
             }
-            strangers(
-                path,
-                path == top.join(&change.path),
-                &known,
-                &mut in_the_way,
-            )?;
         }
     }
     if in_the_way.is_empty() {
@@ -211,14 +170,4 @@ fn head_before(ground: &Ground, base: &str) -> Result<Option<String>, GitError> 
     let was = ground.commit(&format!("{base}^"))?;
     let is = ground.commit("HEAD")?;
     Ok(was.filter(|was| is.as_ref() != Some(was)))
-}
-
-fn joined<P: AsRef<Path>>(paths: &[P]) -> Vec<u8> {
-    use std::os::unix::ffi::OsStrExt;
-    let mut bytes = Vec::new();
-    for path in paths {
-        bytes.extend_from_slice(path.as_ref().as_os_str().as_bytes());
-        bytes.push(0);
-    }
-    bytes
 }

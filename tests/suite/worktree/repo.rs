@@ -47,7 +47,7 @@ pub(crate) fn try_git(dir: &Path, args: &[&str]) -> Result<String, String> {
         .args(["-c", "protocol.file.allow=always"])
         .args(args);
     let done = capture::run(&mut command, b"", 1 << 20, Duration::from_mins(1)).unwrap();
-    if done.status.is_some_and(|status| status.success()) {
+    if done.status().is_some_and(|status| status.success()) {
         Ok(String::from_utf8(done.stdout)
             .unwrap()
             .trim_end()

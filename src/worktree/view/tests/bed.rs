@@ -149,7 +149,7 @@ pub(super) fn put(path: &Path, text: &str) {
 fn ran(command: &mut Command) -> Result<String, String> {
     command.env("GIT_EDITOR", "true");
     let done = capture::run(command, b"", 1 << 20, Duration::from_mins(1)).unwrap();
-    if done.status.is_some_and(|status| status.success()) {
+    if done.status().is_some_and(|status| status.success()) {
         Ok(String::from_utf8(done.stdout)
             .unwrap()
             .trim_end()
