@@ -10,7 +10,7 @@ use crate::ids::WorktreeName;
 use crate::policy::{Confinement, Network, SandboxMode};
 use crate::process::sandbox::{Held, Parts, Sandbox, probe};
 use crate::workspace::{RUNTIME_DIRS, Workspace};
-use crate::worktree::{committing, view, writable_parts};
+use crate::worktree::{committing, kept_in, view, writable_parts};
 
 /// Where the agent's own temporary directory is to a command with mounts of its own.
 pub(crate) const TMP: &str = "/tmp";
@@ -100,18 +100,23 @@ pub(crate) fn sandbox(
             binds = committing(&context.workspace).unwrap_or_default();
         }
     }
+    let hidden = resolved(&confinement.hidden);
+    let repository = kept_in(&context.workspace)
+        .into_iter()
+        .filter(|path| !hidden.iter().any(|hidden| path.starts_with(hidden)));
     Ok(Some(Sandbox {
         dir: place.dir.clone(),
         writable,
         read_only,
         binds,
-        hidden: resolved(&confinement.hidden),
         tmp: place.tmp.clone(),
         shown: [&place.root]
             .into_iter()
             .chain(&place.home)
             .cloned()
+            .chain(repository)
             .collect(),
+        hidden,
         sockets: resolved(&confinement.sockets),
         network: confinement.network == Network::Allow,
         parts,

@@ -89,6 +89,40 @@ fn the_agents_own_directory_is_tmp_to_its_commands_and_to_its_file_tools() {
     assert!(!bed.root().join(".team/state/tmp/lead").exists());
 }
 
+/// Beneath what commands have their own of: the main checkout, its git directory, and the objects that it reads of another.
+#[test]
+fn a_repository_that_is_kept_elsewhere_is_read_and_not_written() {
+    let bed = Bed::new();
+    let outside = |name: &str| bed.outside(name).display().to_string();
+    let (lender, main, kept) = (outside("lender"), outside("main"), outside("kept.git"));
+    bed.run_git(&["init", "-q", "-b", "main", &lender]);
+    bed.put(&bed.outside("lender/file"), "lent\n");
+    bed.run_git(&["-C", &lender, "add", "-A"]);
+    bed.run_git(&["-C", &lender, "commit", "-q", "-m", "lent"]);
+    bed.run_git(&[
+        "clone",
+        "-q",
+        "--shared",
+        "--separate-git-dir",
+        &kept,
+        &lender,
+        &main,
+    ]);
+    let root = bed.root().display().to_string();
+    bed.run_git(&["-C", &main, "worktree", "add", "-q", &root]);
+    let said = run(
+        &bed,
+        &[
+            bash("git show HEAD:file && git status --porcelain"),
+            bash(&format!("touch '{kept}/x' '{lender}/.git/objects/x'")),
+            bash(&format!("ls '{lender}'")),
+        ],
+    );
+    assert_eq!(said[0], (true, "lent\n".to_owned()), "{said:?}");
+    assert_eq!(said[1].1.matches("Read-only file system").count(), 2);
+    assert!(!said[2].1.contains("file"), "{said:?}");
+}
+
 #[test]
 fn the_teams_own_files_are_made_and_kept_from_the_first_command_on() {
     let bed = Bed::new();
