@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::changes::untracked;
 use super::git::{CHECKOUT, Git, GitError};
 use super::index;
+use super::repository::{Registration, Repository};
 use super::usable::trusted;
 use super::view::settle;
 use crate::ids::WorktreeName;
@@ -21,39 +22,50 @@ pub struct Difference {
     pub problem: Option<String>,
 }
 
-/// The difference of worktree `name`; of its branch alone if the worktree is gone or cannot be trusted. `Err` in words.
+/// The difference of worktree `name`; of its branch alone if the worktree is gone, also meanwhile, or cannot be trusted. `Err`
+/// in words.
 pub fn difference(workspace: &Workspace, name: &WorktreeName) -> Result<Difference, String> {
     let untaken = settle(workspace, name).err();
-    let outside = Git::in_workspace(workspace.root());
-    let words = |error: GitError| format!("worktree {name} was not compared: {error}");
-    match trusted(workspace, name) {
-        Ok((repository, registration)) => {
-            let inside = Git::in_worktree(&repository, &registration, &workspace.worktree(name));
-            index::check(&inside)
-                .map_err(|why| format!("worktree {name} was not compared: {why}"))?;
-            let head = outside.text(&["rev-parse", "HEAD"]).map_err(words)?;
-            let base = inside.text(&["merge-base", &head, "HEAD"]).map_err(words)?;
-            Ok(Difference {
-                patch: patch(&inside, &base).map_err(words)?,
-                untracked: untracked(&inside).map_err(words)?,
-                problem: untaken,
-            })
-        }
-        Err(why) => {
-            let branch = name.branch();
-            let is_gone = std::fs::symlink_metadata(workspace.worktree(name)).is_err();
-            let range = format!("HEAD...refs/heads/{branch}");
-            Ok(Difference {
-                patch: patch(&outside, &range).map_err(|_| {
-                    format!(
-                        "there is no worktree {name} and no branch {branch}; `lead worktree list` shows what there is"
-                    )
-                })?,
-                untracked: Vec::new(),
-                problem: (!is_gone).then_some(why),
-            })
-        }
+    match trusted(workspace, name).map(|found| of_worktree(workspace, name, &found, untaken)) {
+        Ok(Err(_)) if trusted(workspace, name).is_err() => of_branch(workspace, name),
+        Ok(compared) => compared,
+        Err(_) => of_branch(workspace, name),
     }
+}
+
+fn of_worktree(
+    workspace: &Workspace,
+    name: &WorktreeName,
+    (repository, registration): &(Repository, Registration),
+    untaken: Option<String>,
+) -> Result<Difference, String> {
+    let words = |error: GitError| format!("worktree {name} was not compared: {error}");
+    let outside = Git::in_workspace(workspace.root());
+    let inside = Git::in_worktree(repository, registration, &workspace.worktree(name));
+    index::check(&inside).map_err(|why| format!("worktree {name} was not compared: {why}"))?;
+    let head = outside.text(&["rev-parse", "HEAD"]).map_err(words)?;
+    let base = inside.text(&["merge-base", &head, "HEAD"]).map_err(words)?;
+    Ok(Difference {
+        patch: patch(&inside, &base).map_err(words)?,
+        untracked: untracked(&inside).map_err(words)?,
+        problem: untaken,
+    })
+}
+
+fn of_branch(workspace: &Workspace, name: &WorktreeName) -> Result<Difference, String> {
+    let branch = name.branch();
+    let range = format!("HEAD...refs/heads/{branch}");
+    let patch = patch(&Git::in_workspace(workspace.root()), &range).map_err(|_| {
+        format!(
+            "there is no worktree {name} and no branch {branch}; `lead worktree list` shows what there is"
+        )
+    })?;
+    let is_gone = std::fs::symlink_metadata(workspace.worktree(name)).is_err();
+    Ok(Difference {
+        patch,
+        untracked: Vec::new(),
+        problem: trusted(workspace, name).err().filter(|_| !is_gone),
+    })
 }
 
 fn patch(git: &Git, range: &str) -> Result<Vec<u8>, GitError> {

@@ -4,6 +4,7 @@
 //! environment git gets a few variables by name, hooks, fsmonitor, pagers, prompts and auto-gc are off, and calls that
 //! concern a worktree name its directories from the registration.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -15,8 +16,12 @@ use std::time::Duration;
 use super::repository::{Registration, Repository};
 use crate::process::capture::{self, Captured, End};
 
+/// For commands that answer with a line.
+const BRIEF: Duration = Duration::from_secs(20);
 /// For commands that only look.
 const LOOK: Duration = Duration::from_mins(1);
+/// For such commands once one was silent for all of its time: whoever waits has waited enough.
+const SILENT: Duration = Duration::from_secs(2);
 /// For a checkout of a large repository.
 pub(super) const CHECKOUT: Duration = Duration::from_mins(15);
 /// How much of each output is kept, in bytes.
@@ -55,15 +60,30 @@ const VARIABLES: [&str; 9] = [
     "TZ",
 ];
 
+thread_local! {
+    /// Whether the last command that only looks was silent for all of its time.
+    static IS_SILENT: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Why a git command did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GitError {
     /// There is no git, or it could not be started.
     #[error("git could not be started ({0}); is it installed?")]
-    Start(#[from] io::Error),
+    Start(#[source] io::Error),
+    /// Where it was to run is not there (any more).
+    #[error("{} is not there (any more)", .0.display())]
+    Gone(PathBuf),
     /// It was ended at the time limit.
-    #[error("git {0} took too long and was ended")]
-    TimedOut(String),
+    #[error(
+        "git {command} did not end within {} s and was stopped; run it by hand to see what it waits for", .time.as_secs()
+    )]
+    TimedOut {
+        /// Its first word.
+        command: String,
+        /// The limit.
+        time: Duration,
+    },
     /// It was ended with the call that it worked for.
     #[error("git {0} was interrupted")]
     Cut(String),
@@ -187,9 +207,9 @@ impl Git {
         self.run(args, LOOK)
     }
 
-    /// The same as text without its last newline.
+    /// Runs a command that answers with a line; that as text without its newline.
     pub(super) fn text(&self, args: &[&str]) -> Result<String, GitError> {
-        let bytes = self.look(args)?;
+        let bytes = self.run(args, BRIEF)?;
         let text = String::from_utf8_lossy(&bytes);
         Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
     }
@@ -234,8 +254,25 @@ impl Git {
         input: &[u8],
         time: Duration,
     ) -> Result<Ended, GitError> {
-        let done = capture::run(&mut self.command(args), input, OUTPUT, time)?;
-        ended(done, args)
+        let time = if time <= LOOK && IS_SILENT.get() {
+            SILENT
+        } else {
+            time
+        };
+        let done = capture::run(&mut self.command(args), input, OUTPUT, time);
+        let done = done.map_err(|error| self.not_started(error))?;
+        if time <= LOOK {
+            IS_SILENT.set(done.end == End::TimedOut);
+        }
+        ended(done, args, time)
+    }
+
+    fn not_started(&self, error: io::Error) -> GitError {
+        if self.dir.is_dir() {
+            GitError::Start(error)
+        } else {
+            GitError::Gone(self.dir.clone())
+        }
     }
 
     /// Runs a command that reads the file `input` for at most `time`; its standard output.
@@ -245,8 +282,9 @@ impl Git {
         input: File,
         time: Duration,
     ) -> Result<Vec<u8>, GitError> {
-        let done = capture::run_from(&mut self.command(args), input, OUTPUT, time)?;
-        let ended = ended(done, args)?;
+        let done = capture::run_from(&mut self.command(args), input, OUTPUT, time);
+        let done = done.map_err(|error| self.not_started(error))?;
+        let ended = ended(done, args, time)?;
         if ended.code == Some(0) {
             return Ok(ended.stdout);
         }
@@ -277,11 +315,14 @@ impl Git {
     }
 }
 
-fn ended(done: Captured, args: &[&str]) -> Result<Ended, GitError> {
+fn ended(done: Captured, args: &[&str], time: Duration) -> Result<Ended, GitError> {
     let command = || first(args).to_owned();
     let status = match done.end {
         End::Exited(status) => status,
-        End::TimedOut => return Err(GitError::TimedOut(command())),
+        End::TimedOut => {
+            let command = command();
+            return Err(GitError::TimedOut { command, time });
+        }
         End::Cut => return Err(GitError::Cut(command())),
     };
     let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
@@ -374,6 +415,35 @@ mod tests {
                 "GIT_TERMINAL_PROMPT",
                 "GIT_WORK_TREE"
             ]
+        );
+    }
+
+    #[test]
+    fn after_one_that_is_silent_nobody_waits_long_until_one_answers() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = Git::in_workspace(dir.path());
+        let hangs = ["-c", "alias.hang=!sleep 300", "hang"];
+        let silent = git.run(&hangs, Duration::from_millis(1)).unwrap_err();
+        assert!(
+            silent.to_string().contains("git hang did not end within"),
+            "{silent}"
+        );
+        let Err(GitError::TimedOut { time, .. }) = git.look(&hangs) else {
+            panic!("it ended");
+        };
+        assert_eq!(time, SILENT);
+        // A machine that is busy may be silent for so short a time, too.
+        assert!((0..30).any(|_| git.text(&["version"]).is_ok()));
+        assert!(!IS_SILENT.get());
+    }
+
+    #[test]
+    fn a_directory_that_is_gone_is_not_taken_for_a_missing_git() {
+        let git = Git::in_workspace(Path::new("/nonexistent/w"));
+        let why = git.text(&["version"]).unwrap_err();
+        assert!(
+            why.to_string().starts_with("/nonexistent/w is not there"),
+            "{why}"
         );
     }
 

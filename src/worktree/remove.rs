@@ -5,6 +5,7 @@
 //! written decides what is deleted. git is then left with a registration whose checkout is missing, which it forgets.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 
 use super::git::{CHECKOUT, Git};
@@ -84,7 +85,7 @@ fn find(workspace: &Workspace, name: &WorktreeName) -> Result<Found, String> {
             Ok(_) => {
                 return Err(format!("{} is no directory; move it away", place.display()));
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("{}: {error}", place.display())),
         }
     }
@@ -113,10 +114,7 @@ fn find(workspace: &Workspace, name: &WorktreeName) -> Result<Found, String> {
     })
 }
 
-fn registration(
-    workspace: &Workspace,
-    name: &WorktreeName,
-) -> std::io::Result<Option<Registration>> {
+fn registration(workspace: &Workspace, name: &WorktreeName) -> io::Result<Option<Registration>> {
     let Some(repository) = Repository::around(workspace.root())? else {
         return Ok(None);
     };
@@ -156,7 +154,7 @@ fn take_away(workspace: &Workspace, name: &WorktreeName, found: &Found) -> Resul
     let shown = path.display();
     let branch = name.branch();
     if found.has_directory {
-        std::fs::remove_dir_all(&path).map_err(|error| {
+        clear(&path).map_err(|error| {
             RemoveError::Partial(format!(
                 "Partial operation: worktree {name} is removed only in part ({error}). What exists:\n- files in {shown}\n\
                  - its registration with git\n- the branch {branch}\n\
@@ -177,16 +175,32 @@ fn take_away(workspace: &Workspace, name: &WorktreeName, found: &Found) -> Resul
         return Ok(());
     }
     let place = format!(".worktrees/{name}");
-    Git::in_workspace(workspace.root())
-        .run(
-            &["worktree", "remove", "--force", "--force", &place],
-            CHECKOUT,
-        )
-        .map(drop)
-        .map_err(|error| {
-            RemoveError::Partial(format!(
-                "Partial operation: the files of worktree {name} are gone, but git still has it registered ({error}). \
-                 What exists:\n- its registration as {shown}\n- the branch {branch}\nRun `git worktree prune` to end it."
-            ))
-        })
+    let args = ["worktree", "remove", "--force", "--force", &place];
+    let Err(error) = Git::in_workspace(workspace.root()).run(&args, CHECKOUT) else {
+        return Ok(());
+    };
+    if matches!(registration(workspace, name), Ok(None)) {
+        // Somebody else has removed it meanwhile.
+        return Ok(());
+    }
+    Err(RemoveError::Partial(format!(
+        "Partial operation: the files of worktree {name} are gone, but git still has it registered ({error}). \
+         What exists:\n- its registration as {shown}\n- the branch {branch}\nRun `git worktree prune` to end it."
+    )))
+}
+
+/// Takes the directory at `path` away, whoever else does so at the same moment. Its `.git` file goes first: who compares it
+/// with a commit meanwhile finds no worktree there.
+fn clear(path: &Path) -> io::Result<()> {
+    std::fs::remove_file(path.join(".git")).ok();
+    loop {
+        match std::fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if std::fs::symlink_metadata(path).is_err() {
+                    return Ok(());
+                }
+            }
+            done => return done,
+        }
+    }
 }

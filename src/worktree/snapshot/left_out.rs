@@ -41,6 +41,19 @@ impl LeftOut {
         Ok(found)
     }
 
+    /// Those of the repositories that the index knows in which there is anything.
+    pub(in crate::worktree) fn with_repositories(git: &Git, known: Vec<PathBuf>) -> Self {
+        let is_there = |path: &PathBuf| {
+            std::fs::read_dir(git.dir().join(path))
+                .is_ok_and(|mut entries| entries.next().is_some())
+        };
+        let there = known.into_iter().filter(is_there);
+        Self {
+            repositories: there.map(|path| path.join("")).collect(),
+            large: Vec::new(),
+        }
+    }
+
     /// What the snapshot `commit` has left out.
     pub(in crate::worktree) fn of(git: &Git, commit: &str) -> Result<Self, GitError> {
         let message = git.text(&["show", "-s", "--format=%B", commit])?;

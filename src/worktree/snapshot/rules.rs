@@ -113,7 +113,8 @@ fn is_rules(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == ".gitignore")
 }
 
-fn joined<P: AsRef<Path>>(paths: &[P]) -> Vec<u8> {
+/// As git reads a list of paths with NUL after each.
+pub(super) fn joined<P: AsRef<Path>>(paths: &[P]) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     let mut bytes = Vec::new();
     for path in paths {

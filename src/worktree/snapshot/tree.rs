@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use super::SnapshotError;
 use super::left_out::LeftOut;
-use super::rules::add_what_new_rules_hide;
+use super::rules::{add_what_new_rules_hide, joined};
 use crate::ids::SessionId;
 use crate::workspace::Workspace;
+use crate::worktree::changes::nested;
 use crate::worktree::exclude;
 use crate::worktree::git::{Git, GitError};
 use crate::worktree::repository::Repository;
@@ -129,8 +130,9 @@ impl Ground {
         if let Some(base) = base {
             add_missing(&git, base)?;
         }
-        leave_repositories_alone(&git)?;
+        let inner = leave_repositories_alone(&git)?;
         let mut left_out = LeftOut::find(&git)?;
+        left_out.join(LeftOut::with_repositories(&git, inner));
         if let Some(base) = base {
             left_out.join(LeftOut::of(&git, base)?);
         }
@@ -212,26 +214,14 @@ fn add_missing(git: &Git, base: &str) -> Result<(), GitError> {
 }
 
 /// Marks the repositories within the repository as not to be looked at: their configuration, which an agent can write,
-/// would decide what runs.
-fn leave_repositories_alone(git: &Git) -> Result<(), GitError> {
-    let listed = git.look(&["ls-files", "-s", "-z"])?;
-    let mut paths = Vec::new();
-    for entry in listed.split(|byte| *byte == 0) {
-        if entry.starts_with(b"160000 ")
-            && let Some(path) = entry.splitn(2, |byte| *byte == b'\t').nth(1)
-        {
-            paths.extend_from_slice(path);
-            paths.push(0);
-        }
+/// would decide what runs. Which these are.
+fn leave_repositories_alone(git: &Git) -> Result<Vec<PathBuf>, GitError> {
+    let inner = nested(git)?;
+    if !inner.is_empty() {
+        let args = ["update-index", "--skip-worktree", "-z", "--stdin"];
+        git.fed(&args, &joined(&inner))?;
     }
-    if paths.is_empty() {
-        return Ok(());
-    }
-    git.fed(
-        &["update-index", "--skip-worktree", "-z", "--stdin"],
-        &paths,
-    )
-    .map(drop)
+    Ok(inner)
 }
 
 /// A path as one element of a list of directories.

@@ -232,3 +232,36 @@ fn a_removal_that_was_cut_short_is_finished_by_the_next() {
     remove(&root, true).unwrap();
     assert_gone(&root);
 }
+
+/// Whoever comes second finds it gone, and whoever compares finds a worktree or its branch.
+#[test]
+fn a_removal_beside_others_and_beside_a_look_is_whole() {
+    let scratch = Scratch::new();
+    let (root, path) = with_work(&scratch);
+    let files = |path: &Path| (0..200).for_each(|n| put(&path.join(format!("dir/{n}")), "x\n"));
+    files(&path);
+    for round in 0..4 {
+        std::thread::scope(|scope| {
+            let removers = [(); 2].map(|()| scope.spawn(|| remove(&root, true)));
+            let looks = [(); 2].map(|()| {
+                scope.spawn(|| {
+                    let looked = || worktree::difference(&workspace(&root), &name("w"));
+                    (0..4).find_map(|_| looked().err())
+                })
+            });
+            for remover in removers {
+                match remover.join().unwrap() {
+                    Ok(_) => {}
+                    Err(RemoveError::Refused(said)) if said.contains("there is none") => {}
+                    Err(error) => panic!("round {round}: {error}"),
+                }
+            }
+            for look in looks {
+                assert_eq!(look.join().unwrap(), None, "round {round}");
+            }
+        });
+        assert_gone(&root);
+        git(&root, &["worktree", "add", "-q", ".worktrees/w", "wt/w"]);
+        files(&path);
+    }
+}
