@@ -74,6 +74,9 @@ pub(super) enum GitError {
     /// Where it was to run is not there (any more).
     #[error("{} is not there (any more)", .0.display())]
     Gone(PathBuf),
+    /// What was made for it could not be.
+    #[error("a git directory of our own could not be made ({0})")]
+    Own(#[source] io::Error),
     /// It was ended at the time limit.
     #[error(
         "git {command} did not end within {} s and was stopped; run it by hand to see what it waits for", .time.as_secs()

@@ -109,7 +109,7 @@ impl LeftOut {
             (!paths.is_empty()).then(|| format!("{what} {}", super::shown(paths)))
         };
         let large = format!(
-            "files over {} MiB that git does not track:",
+            "files over {} MiB that git does not hold as they are:",
             LARGEST / (1024 * 1024)
         );
         let parts = [

@@ -1,9 +1,10 @@
 //! The way back (SPEC §7.5): what the workspace held before a session's first change, as a commit that no branch names.
 //!
-//! It holds tracked and untracked files as they were, never ignored ones and none of the runtime's. Index, HEAD, stash and
+//! It holds tracked and untracked files as they were, byte by byte, never ignored ones and none of the runtime's. Index, HEAD, stash and
 //! configuration of the repository are only read: every tree is made through an index of our own.
 
 pub(super) mod diff;
+mod exact;
 mod keep;
 pub(super) mod left_out;
 mod rules;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::SnapshotError;
+use super::exact::{exact, forget_converted};
 use super::left_out::LeftOut;
 use super::rules::{add_what_new_rules_hide, joined};
 use crate::ids::SessionId;
@@ -33,6 +34,10 @@ pub(in crate::worktree) struct Ground {
     pub(in crate::worktree) repository: Repository,
     /// Finds everything but the index as git always does.
     pub(in crate::worktree) git: Git,
+    /// Takes and gives files as its trees hold them.
+    files: Git,
+    /// Whether that is byte by byte.
+    is_exact: bool,
     scratch: tempfile::TempDir,
 }
 
@@ -48,19 +53,25 @@ pub(in crate::worktree) struct Now {
 }
 
 impl Ground {
+    /// Whose trees hold the bytes of the files.
     pub(in crate::worktree) fn of(workspace: &Workspace) -> Result<Self, SnapshotError> {
         let root = workspace.root();
         let repository = Repository::around(root)?.ok_or(SnapshotError::NoCheckout)?;
         let git = Git::in_workspace(root).signed_by_the_runtime();
-        Self::in_checkout(repository, git)
+        let mut ground = Self::in_checkout(repository, git)?;
+        ground.files = exact(&ground.git, &ground.repository, &ground.scratch("git"))?;
+        ground.is_exact = true;
+        Ok(ground)
     }
 
-    /// The same in any checkout, which `repository` is seen from and `git` runs in.
+    /// The same in any checkout, which `repository` is seen from and `git` runs in. Its trees hold what git would commit.
     pub(in crate::worktree) fn in_checkout(
         repository: Repository,
         git: Git,
     ) -> Result<Self, SnapshotError> {
         Ok(Self {
+            files: git.clone(),
+            is_exact: false,
             git,
             scratch: tempfile::Builder::new()
                 .prefix("pitcrew-snapshot-")
@@ -78,10 +89,13 @@ impl Ground {
     pub(in crate::worktree) fn leaving_no_objects(mut self) -> Result<Self, SnapshotError> {
         let objects = self.scratch("objects");
         std::fs::create_dir(&objects)?;
-        self.git = self.git.with("GIT_OBJECT_DIRECTORY", objects).with(
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-            quoted(&self.repository.common.join("objects")),
-        );
+        let lender = quoted(&self.repository.common.join("objects"));
+        let aside = |git: Git| {
+            git.with("GIT_OBJECT_DIRECTORY", &objects)
+                .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &lender)
+        };
+        self.git = aside(self.git);
+        self.files = aside(self.files);
         Ok(self)
     }
 
@@ -126,12 +140,20 @@ impl Ground {
     pub(in crate::worktree) fn now(&self, base: Option<&str>) -> Result<Now, SnapshotError> {
         let index = self.scratch("index");
         copy_index(&self.repository.git_dir.join("index"), &index)?;
-        let git = self.git.clone().with("GIT_INDEX_FILE", index);
+        let git = self.files.clone().with("GIT_INDEX_FILE", &index);
         if let Some(base) = base {
             add_missing(&git, base)?;
         }
         let inner = leave_repositories_alone(&git)?;
         let mut left_out = LeftOut::find(&git)?;
+        if self.is_exact {
+            let like_the_repositorys = self.git.clone().with("GIT_INDEX_FILE", index);
+            left_out.join(forget_converted(
+                &like_the_repositorys,
+                &git,
+                &self.repository,
+            )?);
+        }
         left_out.join(LeftOut::with_repositories(&git, inner));
         if let Some(base) = base {
             left_out.join(LeftOut::of(&git, base)?);
@@ -225,7 +247,7 @@ fn leave_repositories_alone(git: &Git) -> Result<Vec<PathBuf>, GitError> {
 }
 
 /// A path as one element of a list of directories.
-fn quoted(path: &Path) -> PathBuf {
+pub(super) fn quoted(path: &Path) -> PathBuf {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let mut out = vec![b'"'];
     for byte in path.as_os_str().as_bytes() {

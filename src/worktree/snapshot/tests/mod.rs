@@ -4,6 +4,7 @@
     reason = "tests change files as a team would"
 )]
 
+mod exact;
 mod limits;
 
 use std::fs::{self, File};
