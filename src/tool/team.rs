@@ -97,8 +97,9 @@ impl Tool for SpawnTeammate {
         if !is_first_new {
             return said(call, HostCall::Spawn(order));
         }
+        let carried: Vec<NewTask> = context.desk.state().staged.clone();
+        staged::check_worktrees(context, &carried)?;
         order.staged = std::mem::take(&mut context.desk.state().staged);
-        let carried: Vec<NewTask> = order.staged.clone();
         let answer = said(call, HostCall::Spawn(order));
         staged::restore(context, carried);
         answer

@@ -230,6 +230,31 @@ fn a_staged_task_gets_its_worktree_when_it_is_published() {
     assert_eq!(lead.task(id).worktree.unwrap().as_str(), "docs");
 }
 
+/// A turn may wait long for the person, who may remove what is bound to no task yet.
+#[test]
+fn a_task_is_not_published_without_its_worktree() {
+    let bed = Bed::git();
+    let lead = Agent::new(&bed, "lead");
+    let made = ["kept", "gone"].map(|name| {
+        let task = json!({"subject": name, "worktree": name});
+        lead.run("create_task", &task).unwrap()[5..18].to_owned()
+    });
+    drop(bed.lead(&["worktree", "remove", "gone"]).expect_code(0));
+    let spawn = json!({"name": "ann", "role": "coder", "prompt": "go", "task_id": made[0]});
+    let said = lead.run("spawn_teammate", &spawn).unwrap_err();
+    assert!(said.contains("worktree gone was removed"), "{said}");
+    let said = lead.toolbox.end_turn().unwrap_err();
+    assert!(said.contains("worktree gone was removed"), "{said}");
+    assert!(
+        said.contains("kept on branch wt/kept") && !said.contains("wt/gone"),
+        "{said}"
+    );
+    assert_eq!(
+        bed.lead(&["task", "list", "--json"]).expect_code(0).json(),
+        json!([])
+    );
+}
+
 #[test]
 fn verify_decides_whether_a_task_is_completed() {
     let bed = Bed::git();

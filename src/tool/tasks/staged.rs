@@ -12,7 +12,9 @@ pub(crate) fn publish(context: &AgentContext) -> Result<(), String> {
     if staged.is_empty() {
         return Ok(());
     }
-    lock_and(context, |board| board.create(&staged).map(drop)).map_err(|why| {
+    let created = check_worktrees(context, &staged)
+        .and_then(|()| lock_and(context, |board| board.create(&staged).map(drop)));
+    created.map_err(|why| {
         let not_made = format!(
             "the tasks of this turn were not made: {why}; none of them is on the board; make them again"
         );
@@ -21,6 +23,18 @@ pub(crate) fn publish(context: &AgentContext) -> Result<(), String> {
             Some(left) => format!("Partial success: {not_made}. {left}"),
         }
     })
+}
+
+/// That nobody has removed a worktree meanwhile that was made for a task which is on no board yet: a turn may wait long for
+/// the person.
+pub(crate) fn check_worktrees(context: &AgentContext, staged: &[NewTask]) -> Result<(), String> {
+    let bound = staged.iter().filter_map(|task| task.worktree.as_ref());
+    for name in bound {
+        if !context.workspace.worktree(name).is_dir() {
+            return Err(format!("worktree {name} was removed meanwhile"));
+        }
+    }
+    Ok(())
 }
 
 /// One change of the board by this agent; errors in words for a model.
@@ -40,10 +54,9 @@ fn left_worktrees(context: &AgentContext, staged: &[NewTask]) -> Option<String> 
     let made: Vec<String> = staged
         .iter()
         .filter_map(|task| task.worktree.as_ref())
-        .map(|name| {
-            let path = context.workspace.worktree(name);
-            format!("- {} on branch {}", path.display(), name.branch())
-        })
+        .map(|name| (name, context.workspace.worktree(name)))
+        .filter(|(_, path)| path.is_dir())
+        .map(|(name, path)| format!("- {} on branch {}", path.display(), name.branch()))
         .collect();
     (!made.is_empty()).then(|| {
         format!(
