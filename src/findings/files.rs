@@ -98,6 +98,15 @@ impl What {
 
 /// All files of ours in `workspace`, in the order of [`What`], then of their paths.
 pub fn all(workspace: &Workspace) -> Result<Vec<Kept>, StoreError> {
+    let (found, unlisted) = all_listed(workspace);
+    match unlisted.into_iter().next() {
+        Some((_, error)) => Err(error),
+        None => Ok(found),
+    }
+}
+
+/// Those that can be found, and the directories that cannot be listed.
+pub fn all_listed(workspace: &Workspace) -> (Vec<Kept>, Vec<(PathBuf, StoreError)>) {
     type Naming = fn(&str) -> Option<What>;
     let state = workspace.state_dir();
     let places: [(PathBuf, Naming); 10] = [
@@ -112,9 +121,16 @@ pub fn all(workspace: &Workspace) -> Result<Vec<Kept>, StoreError> {
         (workspace.logs_dir(), in_logs),
         (workspace.quarantine_dir(), leftover),
     ];
-    let mut found = Vec::new();
+    let (mut found, mut unlisted) = (Vec::new(), Vec::new());
     for (dir, naming) in places {
-        let Some(names) = names(&dir)? else { continue };
+        let names = match names(&dir) {
+            Ok(Some(names)) => names,
+            Ok(None) => continue,
+            Err(error) => {
+                unlisted.push((dir, error));
+                continue;
+            }
+        };
         found.extend(names.iter().filter_map(|name| {
             let what = naming(name)?;
             let path = dir.join(name);
@@ -126,7 +142,7 @@ pub fn all(workspace: &Workspace) -> Result<Vec<Kept>, StoreError> {
         });
     }
     found.sort_by(|a, b| (&a.what, &a.path).cmp(&(&b.what, &b.path)));
-    Ok(found)
+    (found, unlisted)
 }
 
 /// The names in `dir`; none if it is no directory, `None` if nothing is there.

@@ -36,7 +36,7 @@ pub fn mend(books: Books<'_>, by: &AgentName, act: &Act) -> anyhow::Result<Strin
             under_lock(books, by, seen, || sweep(seen))??;
             Ok("deleted".to_owned())
         }
-        Act::Narrow(path, mode) => narrow(path, *mode),
+        Act::SetMode(path, mode) => set_mode(path, *mode),
         Act::CatchUp => {
             drop(books.board.lock(by)?);
             Ok("told the other processes what had changed".to_owned())
@@ -163,7 +163,7 @@ fn unchanged(seen: &Seen) -> anyhow::Result<()> {
     bail!("it has changed since it was looked at");
 }
 
-fn narrow(path: &Path, mode: u32) -> anyhow::Result<String> {
+fn set_mode(path: &Path, mode: u32) -> anyhow::Result<String> {
     std::fs::set_permissions(path, Permissions::from_mode(mode))
         .map_err(StoreError::of("set the permissions of", path))?;
     Ok(format!("mode {mode:03o} now"))

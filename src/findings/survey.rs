@@ -13,6 +13,7 @@ use super::trees;
 use crate::board::{self, Entry};
 use crate::ids::{AgentName, RequestId, TaskId};
 use crate::request::{RequestKind, RequestStatus};
+use crate::store::StoreError;
 use crate::store::watch::Stamp;
 
 /// How many open tasks are named one by one.
@@ -51,8 +52,8 @@ pub enum Act {
     SetLinesAside(Seen, Vec<BadLine>),
     /// Deletes a temporary file. Only after a second look.
     Sweep(Seen),
-    /// Takes permission bits away, down to these.
-    Narrow(PathBuf, u32),
+    /// Sets the permission bits.
+    SetMode(PathBuf, u32),
     /// Locks the board once, so that what a killed process left is told.
     CatchUp,
     /// Gives a task back whose owner (`None`: nobody) is gone.
@@ -84,9 +85,9 @@ pub struct Survey {
 }
 
 /// Looks at all of the workspace.
-pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
+pub fn survey(books: Books<'_>) -> Survey {
     let mut survey = Survey::default();
-    let kept = files::all(books.workspace)?;
+    let (kept, unlisted) = files::all_listed(books.workspace);
     let lead = crate::team::lead_presence::is_there(books.workspace);
     for one in &kept {
         survey.looked_at(one.what.check());
@@ -94,7 +95,15 @@ pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
             survey.findings.push(finding);
         }
     }
-    survey.look("modes", kept.len(), narrow(books, &kept));
+    for (_, error) in &unlisted {
+        survey.look("reading", 1, vec![unlistable(error)]);
+    }
+    let dirs = unlisted.into_iter().map(|(path, _)| Kept {
+        path,
+        what: What::Directory,
+    });
+    let with_modes: Vec<Kept> = kept.iter().cloned().chain(dirs).collect();
+    survey.look("modes", with_modes.len(), modes(books, &with_modes));
     survey.look("names", kept.len(), clashes(books, &kept));
     let change = books.board.unfinished().map(|why| {
         let why = format!("{}: {why}", shown(books, &books.workspace.board_lock()));
@@ -105,7 +114,7 @@ pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
         Ok(ground) => ground,
         Err(error) => {
             survey.look("reading", 1, vec![unread(&error)]);
-            return Ok(survey);
+            return survey;
         }
     };
     let open = ground.open_tasks().count();
@@ -116,7 +125,17 @@ pub fn survey(books: Books<'_>) -> Result<Survey, ReadFailed> {
     survey.look("worktrees", open, trees::worktrees(books, &ground));
     survey.look("team", ground.members.len(), team(&ground));
     survey.look("questions", ground.requests.len(), questions(&ground));
-    Ok(survey)
+    survey
+}
+
+/// What stands in it is not looked at.
+fn unlistable(error: &StoreError) -> Finding {
+    let remedy = "give yourself the right to read it, and look again".to_owned();
+    finding(
+        "reading",
+        format!("{error}; {}", error.source),
+        Remedy::Person(remedy),
+    )
 }
 
 /// The rest takes tasks, members and requests together.
@@ -203,7 +222,7 @@ fn lines_text(name: &str, bad: &[BadLine]) -> String {
 }
 
 /// Files that others may read or write. In `.tasks` people keep files of their own making, which others may well read.
-fn narrow(books: Books<'_>, kept: &[Kept]) -> Vec<Finding> {
+fn modes(books: Books<'_>, kept: &[Kept]) -> Vec<Finding> {
     let mut found = Vec::new();
     for one in kept.iter().filter(|one| one.what != What::Leftover) {
         let Ok(metadata) = one.path.symlink_metadata() else {
@@ -211,14 +230,23 @@ fn narrow(books: Books<'_>, kept: &[Kept]) -> Vec<Finding> {
         };
         let in_tasks = one.path.starts_with(books.workspace.tasks_dir());
         let unwanted = if in_tasks { 0o022 } else { 0o077 };
+        let needed = if metadata.is_dir() { 0o700 } else { 0o600 };
         let mode = metadata.permissions().mode() & 0o777;
-        if (metadata.is_file() || metadata.is_dir()) && mode & unwanted != 0 {
-            let name = shown(books, &one.path);
-            let what = if mode & 0o022 == 0 { "read" } else { "write" };
-            let detail = format!("{name}: others may {what} it (mode {mode:03o})");
-            let act = Act::Narrow(one.path.clone(), mode & !unwanted);
-            found.push(finding("modes", detail, Remedy::Act(act)));
+        if !(metadata.is_file() || metadata.is_dir()) {
+            continue;
         }
+        let what = if mode & needed != needed {
+            "its owner may not read and change it"
+        } else if mode & unwanted & 0o022 != 0 {
+            "others may write it"
+        } else if mode & unwanted != 0 {
+            "others may read it"
+        } else {
+            continue;
+        };
+        let detail = format!("{}: {what} (mode {mode:03o})", shown(books, &one.path));
+        let act = Act::SetMode(one.path.clone(), (mode | needed) & !unwanted);
+        found.push(finding("modes", detail, Remedy::Act(act)));
     }
     found
 }

@@ -1,7 +1,8 @@
 //! Files damaged in every way: looked at without a change, mended without a loss.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -151,7 +152,7 @@ impl Scene {
 
     /// What there is to be done, and what of it that only a person can do.
     fn acts(&self) -> Vec<Act> {
-        let found = survey(self.books()).unwrap().findings;
+        let found = survey(self.books()).findings;
         found
             .into_iter()
             .filter_map(|finding| match finding.remedy {
@@ -212,7 +213,7 @@ fn what_dead_processes_left_is_found_and_mended_once() {
     assert!(released && closed && acts.len() == 2, "{acts:?}");
     scene.mend_all();
     assert_eq!(scene.acts(), []);
-    let told = survey(scene.books()).unwrap().findings;
+    let told = survey(scene.books()).findings;
     assert!(
         told.iter()
             .any(|found| found.check == "team" && found.remedy == Remedy::None)
@@ -267,7 +268,7 @@ fn leases_of_the_dead_are_found_and_ended_and_who_waits_is_owed_word() {
         .unwrap();
     let acts = scene.acts();
     assert_eq!(acts, [Act::EndLeases(agent("alice"))]);
-    let told = survey(scene.books()).unwrap().findings;
+    let told = survey(scene.books()).findings;
     assert!(
         told.iter()
             .any(|found| found.detail == "alice, who is gone, is noted as editing /a, /c")
@@ -400,4 +401,39 @@ fn quarantined(scene: &Scene) -> Vec<u8> {
         all.extend(fs::read(entry.path()).unwrap());
     }
     all
+}
+
+/// What cannot be read is named, and hides nothing else.
+#[test]
+fn a_place_that_cannot_be_looked_at_is_found_and_the_rest_is_looked_at() {
+    let scene = Scene::new();
+    scene.mend_all();
+    let (lock, requests) = (scene.workspace.board_lock(), scene.workspace.requests_dir());
+    let modes = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    std::fs::create_dir_all(&requests).unwrap();
+    for path in [&lock, &requests] {
+        std::fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
+    }
+    let endless = scene.workspace.archive_dir();
+    std::fs::remove_dir_all(&endless).ok();
+    std::os::unix::fs::symlink(&endless, &endless).unwrap();
+    let found = survey(scene.books()).findings;
+    let told = |check: &str, path: &Path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        found
+            .iter()
+            .any(|one| one.check == check && one.detail.contains(name))
+    };
+    assert!(
+        told("modes", &lock) && told("modes", &requests),
+        "{found:#?}"
+    );
+    assert!(told("reading", &endless), "{found:#?}");
+    for act in scene.acts() {
+        if let Act::SetMode(path, _) = &act {
+            mend::mend(scene.books(), &AgentName::user(), &act).unwrap();
+            assert!(modes(path) & 0o600 == 0o600);
+        }
+    }
+    assert_eq!((modes(&lock), modes(&requests)), (0o600, 0o700));
 }

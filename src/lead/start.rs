@@ -80,15 +80,19 @@ pub(super) fn open(
     if workspace.tasks_dir().is_dir() {
         moved.extend(clear(&[workspace.board_lock()])?);
     }
-    moved.extend(clear(&[
+    let before = last
+        .as_ref()
+        .map(|last| workspace.lead_transcript(&last.id));
+    let talk = [
         workspace.mailbox(&AgentName::lead()),
         workspace.lead_transcript(&id),
-    ])?);
+    ];
+    moved.extend(clear(&talk.into_iter().chain(before).collect::<Vec<_>>())?);
     options.warnings.extend(moved);
     worktree::exclude_runtime_files(&options.workspace)
         .context("the runtime's files were not excluded from git")?;
     let files = open_files(&options)?;
-    let talk = talk::open(&options, &files, last.as_ref(), &id)?;
+    let talk = talk::open(&mut options, &files, last.as_ref(), &id)?;
     let record = new_record(&options, &id, last.as_ref(), model.name());
     record
         .save(&files.workspace, durability(&options.settings))

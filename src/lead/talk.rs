@@ -21,7 +21,7 @@ pub(super) struct Talk {
 
 /// Opens both for the session `id`; `last` is the session before.
 pub(super) fn open(
-    options: &SessionOptions,
+    options: &mut SessionOptions,
     files: &Files,
     last: Option<&crate::team::Session>,
     id: &SessionId,
@@ -29,13 +29,21 @@ pub(super) fn open(
     let durability = durability(&options.settings);
     let (mut transcript, mut replay) = open_transcript(&files.workspace, id, durability)?;
     if let Some(last) = last.filter(|last| last.id != *id) {
-        carry_mail_over(
-            &files.workspace,
-            &last.id,
-            durability,
-            &mut transcript,
-            &mut replay,
-        )?;
+        let there = files.workspace.lead_transcript(&last.id).exists();
+        let before = there.then(|| open_transcript(&files.workspace, &last.id, durability));
+        match before.transpose() {
+            Ok(None) => {}
+            Ok(Some(before)) => carry_mail_over(
+                &files.workspace,
+                before,
+                durability,
+                &mut transcript,
+                &mut replay,
+            )?,
+            Err(error) => options.warnings.push(format!(
+                "mail that the session before had taken in and not read stays there; {error:#}"
+            )),
+        }
     }
     let lead = AgentName::lead();
     let inbox = Inbox::open(
@@ -71,15 +79,11 @@ fn open_transcript(
 /// `session.json` names this session, and done with there after: a crash in between delivers it to the next.
 fn carry_mail_over(
     workspace: &Workspace,
-    last: &SessionId,
+    (mut old, left): (Transcript, Replay),
     durability: Durability,
     transcript: &mut Transcript,
     replay: &mut Replay,
 ) -> anyhow::Result<()> {
-    if !workspace.lead_transcript(last).exists() {
-        return Ok(());
-    }
-    let (mut old, left) = open_transcript(workspace, last, durability)?;
     // Finishes a take-in that a crash cut short.
     drop(Inbox::open(
         workspace,

@@ -22,6 +22,7 @@ pub fn harden() {
     }
     #[cfg(target_os = "linux")]
     harden_linux();
+    super::signals::survive_file_limit();
     adopt_orphans();
     super::reaper::adopt_strays();
 }

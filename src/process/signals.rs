@@ -5,7 +5,7 @@
 
 use std::io::{self, PipeWriter};
 
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// A signal that asks this process to do something.
@@ -42,6 +42,14 @@ pub fn listen(on_signal: impl Fn(Signal) + Send + 'static) {
     });
     if let Err(error) = taken {
         tracing::error!(%error, "cannot listen for signals; they end this process at once");
+    }
+}
+
+/// Has a write beyond the limit on file sizes (`ulimit -f`) fail as one to a full disk does, instead of ending this process.
+pub(super) fn survive_file_limit() {
+    let unused = std::sync::Arc::default();
+    if let Err(error) = signal_hook::flag::register(SIGXFSZ, unused) {
+        tracing::warn!(%error, "a write beyond the limit on file sizes ends this process");
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::os::unix::fs::symlink;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::task;
-use crate::support::Bed;
+use crate::support::{Bed, DEADLINE, Running};
 
 fn with_a_task() -> Bed {
     let bed = Bed::new();
@@ -49,9 +49,9 @@ fn status_shows_the_rest_beside_bad_mailboxes() {
 #[test]
 fn a_file_in_place_of_a_directory_is_one_finding_among_others() {
     for (dir, pending) in [
-        (".team/state/requests", 1),
-        (".team/state/members", 1),
-        (".tasks", 0),
+        (".team/state/requests", json!(1)),
+        (".team/state/members", json!(1)),
+        (".tasks", json!(null)),
     ] {
         let bed = if dir == ".tasks" {
             Bed::new()
@@ -59,7 +59,9 @@ fn a_file_in_place_of_a_directory_is_one_finding_among_others() {
             with_a_task()
         };
         bed.write(dir, "not a directory");
-        let status = bed.lead(&["status", "--json"]).expect_code(0).json();
+        // A board that cannot be read is never shown as an empty one.
+        let code = i32::from(dir == ".tasks");
+        let status = bed.lead(&["status", "--json"]).expect_code(code).json();
         assert_eq!(status["tasks"]["pending"], pending, "{dir}");
         let damaged = damaged_paths(&status);
         assert!(
@@ -77,4 +79,26 @@ fn a_file_in_place_of_a_directory_is_one_finding_among_others() {
         assert_eq!(check("reading")["ok"], false, "{dir}");
         assert_eq!(check("locking")["ok"], true, "{dir}");
     }
+}
+
+/// `ulimit -f`: a write that may not be made is told of, and ends nobody.
+#[test]
+fn a_limit_on_file_sizes_is_like_a_full_disk() {
+    let bed = Bed::git();
+    drop(bed.lead(&["task", "add", "before"]).expect_code(0));
+    let model = bed.script(&json!({ "agents": { "lead": [{ "text": "x".repeat(4000) }] } }));
+    for args in [
+        &["task", "add", "after"][..],
+        &["-p", "go", "--model", &model],
+    ] {
+        let command = bed.lead_command(args);
+        let mut limited = bed.command("sh");
+        limited.args(["-c", "ulimit -f 0; exec \"$@\"", "sh"]);
+        limited.arg(command.get_program()).args(args);
+        let done = Running::start(&mut limited).wait(DEADLINE);
+        assert_eq!(done.code, Some(1), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains("File too large"), "{}", done.stderr);
+    }
+    let list = bed.lead(&["task", "list", "--json"]).expect_code(0).json();
+    assert_eq!(list.as_array().unwrap().len(), 1);
 }

@@ -119,7 +119,19 @@ fn what_stands_in_the_place_of_the_leads_own_files_gives_way() {
     let quarantine = bed.root().join(".team/state/quarantine");
     let kept = std::fs::read_dir(quarantine).unwrap().count();
     assert_eq!(kept, 6, "each with its reason");
-    drop(bed.lead(&["-p", "go", "--model", &model]).expect_code(0));
+    // A conversation that is over keeps nobody from beginning another.
+    let session = bed.json(".team/state/session.json").unwrap()["id"].clone();
+    let talk = format!(
+        ".team/state/transcripts/lead.{}.jsonl",
+        session.as_str().unwrap()
+    );
+    std::fs::hard_link(bed.root().join(talk), bed.outside("twice")).unwrap();
+    let done = bed.lead(&["-p", "go", "--model", &model]).expect_code(0);
+    assert!(
+        done.stderr.contains("not read stays there"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn would(act: &Act) -> String {
         Act::SetLinesAside(_, bad) if bad.len() == 1 => "moves that line to quarantine".to_owned(),
         Act::SetLinesAside(..) => "moves those lines to quarantine".to_owned(),
         Act::Sweep(_) => "deletes it".to_owned(),
-        Act::Narrow(_, mode) => format!("sets mode {mode:03o}"),
+        Act::SetMode(_, mode) => format!("sets mode {mode:03o}"),
         Act::CatchUp => "tells the other processes what has changed".to_owned(),
         Act::Release(..) => "makes it pending again".to_owned(),
         Act::EndLeases(_) => "notes them as free".to_owned(),

@@ -4,7 +4,7 @@ use super::overview::Overview;
 use crate::cli::exit::{Kind, Outcome};
 use crate::cli::place::Place;
 use crate::cli::safe::safe_line;
-use crate::cli::shell;
+use crate::cli::shell::{self, Style};
 use crate::cli::verbs::{requests, team};
 
 /// Prints who is there, what is open, and what waits for an answer.
@@ -15,30 +15,35 @@ pub fn run(place: &Place, as_json: bool) -> Outcome {
     } else {
         shell::out(&text(place, &overview));
     }
-    Ok(Kind::Completed)
+    // A board that cannot be read is never taken for an empty one.
+    Ok(match overview.counts {
+        Some(_) => Kind::Completed,
+        None => Kind::Failed,
+    })
+}
+
+fn tasks(style: Style, overview: &Overview) -> String {
+    let Some(counts) = &overview.counts else {
+        return style.bad("cannot be read");
+    };
+    let damaged = match counts.damaged {
+        0 => String::new(),
+        n => format!(", {}", style.bad(&format!("{n} damaged"))),
+    };
+    format!(
+        "{} pending ({} ready), {} in progress, {} completed, {} cancelled{damaged}",
+        counts.pending, counts.ready, counts.in_progress, counts.completed, counts.cancelled,
+    )
 }
 
 /// The overview as lines, safe for a terminal.
 pub(super) fn text(place: &Place, overview: &Overview) -> String {
     let style = place.style;
-    let counts = &overview.counts;
-    let damaged = match counts.damaged {
-        0 => String::new(),
-        n => format!(", {}", style.bad(&format!("{n} damaged"))),
-    };
     let root = place.workspace.root().display().to_string();
     let mut lines = vec![
         format!("{} {}", style.bold("workspace"), safe_line(&root, 1000)),
         format!("{} {}", style.bold("lead"), overview.lead_text()),
-        format!(
-            "{} {} pending ({} ready), {} in progress, {} completed, {} cancelled{damaged}",
-            style.bold("tasks"),
-            counts.pending,
-            counts.ready,
-            counts.in_progress,
-            counts.completed,
-            counts.cancelled,
-        ),
+        format!("{} {}", style.bold("tasks"), tasks(style, overview)),
     ];
     for (provider, held) in &overview.held {
         let why = safe_line(&held.why, 200);

@@ -26,8 +26,8 @@ pub(super) struct Overview {
     pub(super) team: Vec<team::Living>,
     /// Valid tasks in the order of offering.
     pub(super) tasks: Vec<TaskView>,
-    /// How many there are of each kind.
-    pub(super) counts: Counts,
+    /// How many there are of each kind; `None` if that cannot be told.
+    pub(super) counts: Option<Counts>,
     /// Open requests, oldest first.
     pub(super) requests: Vec<Record>,
     /// How many messages wait for each.
@@ -89,6 +89,7 @@ impl Overview {
             .board()
             .and_then(|board| Ok(board.views_and_damaged()?));
         let board = or_damaged(board, workspace.tasks_dir(), &mut damaged);
+        let knows_tasks = board.is_some();
         let (tasks, bad_tasks) = board.unwrap_or_default();
         let team = or_damaged(team::living(place), workspace.members_dir(), &mut damaged);
         let requests = place.requests().open_ones(None);
@@ -98,7 +99,7 @@ impl Overview {
         Self {
             lead: Lead::of(workspace),
             team: team.unwrap_or_default(),
-            counts: Counts::of(&tasks, bad_tasks.len()),
+            counts: knows_tasks.then(|| Counts::of(&tasks, bad_tasks.len())),
             tasks,
             requests: requests.unwrap_or_default(),
             mail,
@@ -113,14 +114,7 @@ impl Overview {
         json!({
             "lead": self.lead.as_ref().map(Lead::json),
             "teammates": teammates,
-            "tasks": {
-                "pending": self.counts.pending,
-                "in_progress": self.counts.in_progress,
-                "completed": self.counts.completed,
-                "cancelled": self.counts.cancelled,
-                "ready": self.counts.ready,
-                "damaged": self.counts.damaged,
-            },
+            "tasks": self.counts.as_ref().map(Counts::json),
             "requests": self.requests,
             "held": self.held.iter().map(|(provider, held)| {
                 json!({"provider": provider, "until": held.until, "by": held.by, "why": held.why})
@@ -222,6 +216,17 @@ fn or_damaged<T>(
 }
 
 impl Counts {
+    fn json(&self) -> Value {
+        json!({
+            "pending": self.pending,
+            "in_progress": self.in_progress,
+            "completed": self.completed,
+            "cancelled": self.cancelled,
+            "ready": self.ready,
+            "damaged": self.damaged,
+        })
+    }
+
     fn of(tasks: &[TaskView], damaged: usize) -> Self {
         let mut counts = Self {
             damaged,

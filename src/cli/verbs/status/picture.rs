@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::layout::{Keep, Line, Part, Picture, Span, Tone};
-use super::overview::Overview;
+use super::overview::{Counts, Overview};
 use crate::board::{Status, TaskView};
 use crate::cli::safe::safe_line;
 use crate::cli::verbs::team::Living;
@@ -56,11 +56,9 @@ fn part(title: &str, rows: impl Iterator<Item = Line>) -> Part {
     }
 }
 
-fn head(root: &str, overview: &Overview) -> Vec<Line> {
-    let counts = &overview.counts;
+fn counted(counts: &Counts) -> Line {
     let count = |n: usize, what: &str| span(Tone::Plain, &format!("{n} {what}"));
-    let mut tasks = vec![
-        span(Tone::Title, "tasks"),
+    let mut line = vec![
         count(counts.pending, "pending"),
         count(counts.ready, "ready"),
         count(counts.in_progress, "in progress"),
@@ -68,7 +66,16 @@ fn head(root: &str, overview: &Overview) -> Vec<Line> {
         count(counts.cancelled, "cancelled"),
     ];
     if counts.damaged > 0 {
-        tasks.push(span(Tone::Bad, &format!("{} damaged", counts.damaged)));
+        line.push(span(Tone::Bad, &format!("{} damaged", counts.damaged)));
+    }
+    line
+}
+
+fn head(root: &str, overview: &Overview) -> Vec<Line> {
+    let mut tasks = vec![span(Tone::Title, "tasks")];
+    match &overview.counts {
+        None => tasks.push(span(Tone::Bad, "cannot be read")),
+        Some(counts) => tasks.extend(counted(counts)),
     }
     let mut head = vec![
         vec![span(Tone::Title, "workspace"), span(Tone::Plain, root)],
