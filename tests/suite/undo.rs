@@ -47,8 +47,8 @@ fn snapshots(bed: &Bed) -> Vec<String> {
 
 #[test]
 fn what_a_team_did_is_told_and_taken_back() {
-    for lead_writes in [true, false] {
-        let bed = bed();
+    for (lead_writes, tmp) in [(true, "/tmp"), (false, "/nowhere")] {
+        let bed = bed().with_env("TMPDIR", tmp);
         let index = std::fs::read(bed.root().join(".git/index")).unwrap();
         let config = std::fs::read(bed.root().join(".git/config")).unwrap();
         drop(run(&bed, &team(lead_writes), &["--yes"]).expect_code(0));

@@ -69,13 +69,17 @@ impl Ground {
         repository: Repository,
         git: Git,
     ) -> Result<Self, SnapshotError> {
+        let mut scratch = tempfile::Builder::new();
+        scratch.prefix("pitcrew-snapshot-");
+        // A missing directory for temporary files keeps nobody from finishing a task.
+        let scratch = scratch
+            .tempdir()
+            .or_else(|_| scratch.tempdir_in(&repository.git_dir))?;
         Ok(Self {
             files: git.clone(),
             is_exact: false,
             git,
-            scratch: tempfile::Builder::new()
-                .prefix("pitcrew-snapshot-")
-                .tempdir()?,
+            scratch,
             repository,
         })
     }
