@@ -6,7 +6,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use rand::TryRngCore;
+use rand::RngCore;
 use serde::{Deserialize, Serialize};
 
 /// Longest agent or worktree name, in bytes.
@@ -278,14 +278,12 @@ pub fn message_id() -> String {
     format!("msg_{}", random_hex(16))
 }
 
-/// `digits` lower-case hex digits from the operating system's random source.
+/// `digits` lower-case hex digits that nobody can guess, of a generator that each thread seeds from the operating system.
 ///
-/// Aborts the process if that source fails: an id that is not random would overwrite somebody's work.
+/// Panics if there is no such seed: an id that is not random would overwrite somebody's work.
 pub fn random_hex(digits: usize) -> String {
     let mut bytes = vec![0_u8; digits.div_ceil(2)];
-    if rand::rngs::OsRng.try_fill_bytes(&mut bytes).is_err() {
-        std::process::abort();
-    }
+    rand::rng().fill_bytes(&mut bytes);
     let nibbles = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     nibbles
         .filter_map(|nibble| char::from_digit(u32::from(nibble), 16))

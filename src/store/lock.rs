@@ -191,11 +191,15 @@ impl FileLock {
         path: &Path,
         deadline: Instant,
     ) -> Result<Option<Self>, LockError> {
-        if flock_now(&file.file, path)? {
-            Ok(Some(Self::on(file)))
-        } else {
-            wait_for(file, path, deadline)
+        for _ in 0..TRIES {
+            if flock_now(&file.file, path)? {
+                return Ok(Some(Self::on(file)));
+            }
+            for _ in 0..SPINS {
+                std::hint::spin_loop();
+            }
         }
+        wait_for(file, path, deadline)
     }
 
     fn on(file: Arc<LockFile>) -> Self {
@@ -453,6 +457,12 @@ fn flock_now(file: &File, path: &Path) -> Result<bool, LockError> {
         Err(error) => Err(refused(path, error)),
     }
 }
+
+/// How often a lock is tried before this thread sleeps for it: most are free again sooner than a thread falls asleep and is
+/// woken.
+const TRIES: u32 = 8;
+/// How long it rests between two tries, in hints to the processor.
+const SPINS: u32 = 30;
 
 /// Waits in the kernel's queue until `deadline`; `None` if it passes first.
 fn wait_for(
