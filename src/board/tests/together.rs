@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{agent, as_coder, board, create, id, new};
-use crate::board::{BoardError, Entry, NewTask};
+use crate::board::{BoardError, Entry, NewTask, TaskPatch};
 use crate::ids::TaskId;
 
 #[test]
@@ -163,4 +163,37 @@ fn a_held_board_is_waited_for_and_the_threads_of_one_process_take_turns() {
         .filter(|view| view.ready)
         .count();
     assert_eq!(open, 0);
+}
+
+/// Each edge is harmless alone; together they would be a cycle, and whoever comes second is told.
+#[test]
+fn of_two_edges_that_close_a_cycle_at_one_moment_one_is_refused() {
+    for _ in 0..40 {
+        let root = tempfile::tempdir().unwrap();
+        create(&board(root.path()), &[new(1, &[]), new(2, &[])]);
+        let added = std::thread::scope(|scope| {
+            let add = |nr: u32, dependency: u32| {
+                let root = root.path();
+                scope.spawn(move || {
+                    let patch = TaskPatch {
+                        add_blocked_by: vec![id(dependency)],
+                        ..TaskPatch::default()
+                    };
+                    let board = board(root);
+                    let mut locked = board.lock(&agent("lead")).unwrap();
+                    locked.update(&id(nr), &patch).map(drop)
+                })
+            };
+            [add(1, 2), add(2, 1)].map(|handle| handle.join().unwrap())
+        });
+        let refused: Vec<String> = added
+            .into_iter()
+            .filter_map(|done| Some(done.err()?.to_string()))
+            .collect();
+        assert!(
+            matches!(&refused[..], [why] if why.contains("task_00000001") && why.contains("task_00000002")),
+            "{refused:?}"
+        );
+        assert!(board(root.path()).cycles().unwrap().is_empty());
+    }
 }
