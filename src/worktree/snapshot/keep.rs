@@ -18,9 +18,9 @@ pub enum Kept {
 
 /// Keeps the workspace as it stands under `refs/pitcrew/<session>`, unless the session has a snapshot already.
 ///
-/// Killed in between, it leaves objects that nothing names.
+/// Cut or killed in between, it leaves none of its objects among those of the repository, or whole ones that nothing names.
 pub fn keep(workspace: &Workspace, session: &SessionId) -> Result<Kept, SnapshotError> {
-    let ground = Ground::of(workspace)?;
+    let ground = Ground::of(workspace)?.with_objects_aside()?;
     let reference = reference(session);
     if ground.commit(&reference)?.is_some() {
         return Ok(Kept::Before);
@@ -29,8 +29,7 @@ pub fn keep(workspace: &Workspace, session: &SessionId) -> Result<Kept, Snapshot
     let left_out = now.left_out.noted();
     let message = format!("pitcrew: the workspace before {session} changed it{left_out}");
     let commit = ground.commit_tree(&now.tree, &message)?;
-    // Refused if somebody was quicker.
-    ground.git.look(&["update-ref", &reference, &commit, ""])?;
+    ground.name(&reference, &commit)?;
     let unread =
         (!now.unread.is_empty()).then(|| format!("what could not be read: {}", now.unread));
     let without: Vec<String> = unread.into_iter().chain(now.left_out.told()).collect();

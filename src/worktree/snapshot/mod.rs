@@ -3,6 +3,7 @@
 //! It holds tracked and untracked files as they were, byte by byte, never ignored ones and none of the runtime's. Index, HEAD, stash and
 //! configuration of the repository are only read: every tree is made through an index of our own.
 
+mod aside;
 pub(super) mod diff;
 mod exact;
 mod keep;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 use super::git::GitError;
 use crate::ids::SessionId;
+use crate::store::StoreError;
 
 pub use diff::{Differences, Form, diff};
 pub use keep::{Kept, keep};
@@ -60,6 +62,12 @@ impl From<GitError> for SnapshotError {
             GitError::Cut(_) => Self::Cut,
             error => Self::Failed(error.to_string()),
         }
+    }
+}
+
+impl From<StoreError> for SnapshotError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(format!("{error} ({})", error.source))
     }
 }
 

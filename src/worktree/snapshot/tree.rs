@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::SnapshotError;
+use super::aside::Aside;
 use super::exact::{exact, forget_converted};
 use super::left_out::LeftOut;
 use super::rules::{add_what_new_rules_hide, joined};
@@ -39,6 +40,8 @@ pub(in crate::worktree) struct Ground {
     /// Whether that is byte by byte.
     is_exact: bool,
     scratch: tempfile::TempDir,
+    /// Where new objects are kept until they are taken in.
+    aside: Option<Aside>,
 }
 
 /// The workspace as it stands: an index that matches the files, and its tree.
@@ -78,6 +81,7 @@ impl Ground {
         Ok(Self {
             files: git.clone(),
             is_exact: false,
+            aside: None,
             git,
             scratch,
             repository,
@@ -90,17 +94,39 @@ impl Ground {
     }
 
     /// The same, but new objects are gone afterwards, too.
-    pub(in crate::worktree) fn leaving_no_objects(mut self) -> Result<Self, SnapshotError> {
+    pub(in crate::worktree) fn leaving_no_objects(self) -> Result<Self, SnapshotError> {
         let objects = self.scratch("objects");
         std::fs::create_dir(&objects)?;
+        Ok(self.with_objects_in(&objects))
+    }
+
+    /// The same, but new objects are gone afterwards unless they are taken in.
+    pub(super) fn with_objects_aside(mut self) -> Result<Self, SnapshotError> {
+        let aside = Aside::of(self.repository.common.join("objects"))?;
+        self = self.with_objects_in(aside.path());
+        self.aside = Some(aside);
+        Ok(self)
+    }
+
+    fn with_objects_in(mut self, objects: &Path) -> Self {
         let lender = quoted(&self.repository.common.join("objects"));
-        let aside = |git: Git| {
-            git.with("GIT_OBJECT_DIRECTORY", &objects)
+        let elsewhere = |git: Git| {
+            git.with("GIT_OBJECT_DIRECTORY", objects)
                 .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &lender)
         };
-        self.git = aside(self.git);
-        self.files = aside(self.files);
-        Ok(self)
+        self.git = elsewhere(self.git);
+        self.files = elsewhere(self.files);
+        self
+    }
+
+    /// Has `reference`, which is not there yet, name `commit`, with all objects that it needs.
+    pub(super) fn name(&self, reference: &str, commit: &str) -> Result<(), SnapshotError> {
+        if let Some(aside) = &self.aside {
+            aside.take_in()?;
+        }
+        // Refused if somebody was quicker.
+        self.git.look(&["update-ref", reference, commit, ""])?;
+        Ok(())
     }
 
     /// The commit of a reference, if there is one.

@@ -35,7 +35,7 @@ pub struct Undone {
 /// Puts the workspace's files back as the snapshot of `session` has them: changed and deleted ones are restored, those made
 /// since are deleted, ignored ones are never touched.
 pub fn undo(workspace: &Workspace, session: &SessionId) -> Result<Undone, SnapshotError> {
-    let ground = Ground::of(workspace)?;
+    let ground = Ground::of(workspace)?.with_objects_aside()?;
     let base = ground.snapshot(session)?;
     let now = ground.now(Some(&base))?;
     let changes = between(&ground.git, &base, &now.tree)?;
@@ -131,7 +131,7 @@ fn keep_replaced(ground: &Ground, session: &SessionId, now: &Now) -> Result<Stri
     for number in 1_u32.. {
         let reference = format!("{}.replaced.{number}", reference(session));
         if ground.commit(&reference)?.is_none() {
-            ground.git.look(&["update-ref", &reference, &commit, ""])?;
+            ground.name(&reference, &commit)?;
             return Ok(reference);
         }
     }

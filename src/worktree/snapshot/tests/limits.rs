@@ -1,7 +1,10 @@
 //! What a snapshot cannot hold, what hides from it, and what stands in the way of going back.
 
+use std::sync::Arc;
+
 use super::super::left_out;
 use super::*;
+use crate::cancel::{self, Cancel};
 
 /// What a snapshot does not hold is named, and never taken for something made since.
 #[test]
@@ -90,4 +93,61 @@ fn a_directory_that_became_a_link_is_put_back() {
     assert!(!scratch.root().join("dir").is_symlink());
     assert_eq!(scratch.text("dir/file.txt").as_deref(), Some("mine\n"));
     assert_eq!(scratch.text("other/file.txt").as_deref(), Some("other\n"));
+}
+
+/// Whatever of the repository's objects is named as git names what is not whole.
+fn unfinished(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found = Vec::new();
+    for path in entries.map(|entry| entry.path()) {
+        if path.is_dir() {
+            found.extend(unfinished(&path));
+        }
+        if path
+            .file_name()
+            .unwrap()
+            .as_encoded_bytes()
+            .starts_with(b"tmp_")
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_snapshot_that_is_cut_leaves_nothing_unfinished() {
+    let cut = (0..10).any(|_| {
+        let scratch = Scratch::committed();
+        // Streamed into a pack, as files are that do not fit into memory.
+        scratch.git(&["config", "core.bigFileThreshold", "1m"]);
+        let file = fs::File::create(scratch.root().join("big")).unwrap();
+        file.set_len(90 << 20).unwrap();
+        let objects = scratch.root().join(".git/objects");
+        let cancel = Arc::new(Cancel::new());
+        let kept = std::thread::scope(|scope| {
+            let keeping = scope
+                .spawn(|| cancel::during(&cancel, || keep(&scratch.workspace(), &scratch.session)));
+            let is_pack = |path: &PathBuf| path.to_string_lossy().contains("tmp_pack");
+            while !(keeping.is_finished() || unfinished(&objects).iter().any(is_pack)) {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+            keeping.join().unwrap()
+        });
+        assert!(unfinished(&objects).is_empty());
+        matches!(kept, Err(SnapshotError::Cut))
+    });
+    assert!(cut, "it was always quicker");
+}
+
+#[test]
+fn what_a_killed_one_left_is_taken_away_by_the_next() {
+    let scratch = Scratch::committed();
+    let left = scratch.root().join(".git/objects/tmp_objdir-pitcrew-x");
+    fs::create_dir(&left).unwrap();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    File::open(&left).unwrap().set_modified(long_ago).unwrap();
+    scratch.keep();
+    assert!(unfinished(&scratch.root().join(".git/objects")).is_empty());
 }
