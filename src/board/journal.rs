@@ -17,6 +17,11 @@ use crate::store::{Durability, StoreError, atomic};
 pub(super) const ROTATE_AT: u64 = 8 * 1024 * 1024;
 /// Longest line that is read, in bytes.
 const MAX_LINE: usize = 1024 * 1024;
+/// In the last so many bytes a journal's last line is looked for: at first, and if it is not there.
+const TAILS: [u64; 2] = [64 * 1024, 4 * MAX_LINE as u64];
+/// Of a journal that grew by more than this the files are read instead, in bytes: only a stranger or a batch of a hundred
+/// thousand tasks makes it grow so.
+const MOST_FOLLOWED: u64 = 4 * ROTATE_AT;
 
 /// A journal being followed, and appended to by whoever holds the board's lock.
 #[derive(Debug)]
@@ -53,41 +58,41 @@ impl Journal {
         }
     }
 
-    /// Goes to the journal's end without reading what stands before: the files are read afterwards.
+    /// Goes to the journal's end without reading what stands before: the files are read afterwards. An end without a line that
+    /// can be read tells no number; then the one in `.lock` counts ([`Self::raise_seq`]).
     pub(super) fn go_to_end(&mut self) -> Result<(), StoreError> {
-        self.open = self.reopen();
-        self.gone = self.open.is_none();
-        let Some(open) = &mut self.open else {
+        let reopened = self.reopen();
+        self.gone = reopened.is_none();
+        self.open = None;
+        let Some((mut open, size)) = reopened else {
             return Ok(());
         };
-        let size = open
-            .file
-            .metadata()
-            .map(|found| found.len())
-            .map_err(StoreError::of("look at", &self.path))?;
-        // The last line is long only if its task has thousands of dependencies.
-        let mut from = size.saturating_sub(64 * 1024);
-        loop {
-            let chunk = jsonl::read_lines(&open.file, from, MAX_LINE)
+        for tail in TAILS {
+            let chunk = jsonl::read_lines(&open.file, size.saturating_sub(tail), MAX_LINE)
                 .map_err(StoreError::of("read", &self.path))?;
             open.at = chunk.end;
-            let last = chunk.lines.iter().rev().find_map(number_and_stamp);
-            if last.is_some() || from == 0 {
-                let (seq, stamp) = last.unwrap_or_default();
+            if let Some((seq, stamp)) = chunk.lines.iter().rev().find_map(number_and_stamp) {
                 self.stamp = stamp.filter(|_| seq >= self.seq);
                 self.seq = self.seq.max(seq);
-                return Ok(());
+                break;
             }
-            from = from.saturating_sub(4 * MAX_LINE as u64);
+            if tail >= size {
+                break;
+            }
         }
+        self.open = Some(open);
+        Ok(())
     }
 
     /// Goes to where a snapshot reaches and follows from there. `None`: it is not this journal that it tells of, or lines
     /// are missing.
     pub(super) fn resume(&mut self, reach: Reach) -> Result<Option<Vec<Told>>, StoreError> {
-        let Some(open) = self.reopen() else {
+        let Some((open, size)) = self.reopen() else {
             return Ok(None);
         };
+        if is_too_much(size, reach.offset) {
+            return Ok(None);
+        }
         let mut last = [0];
         let begins = reach
             .offset
@@ -162,7 +167,7 @@ impl Journal {
         // An open file keeps its inode, so that an equal one is the same file.
         let same = match (&self.open, there) {
             (Some(open), Some((inode, size))) if inode == open.inode => {
-                if size < open.at {
+                if size < open.at || is_too_much(size, open.at) {
                     self.open = None;
                     return Ok(None);
                 }
@@ -173,10 +178,16 @@ impl Journal {
             }
             _ => false,
         };
+        let rest = self.open.as_ref().filter(|_| !same);
+        if rest.is_some_and(Open::is_too_long) {
+            self.open = None;
+            return Ok(None);
+        }
         let mut told = Vec::new();
         let mut whole = self.read_on(&mut told)?;
         if !same && !self.gone {
-            self.open = self.reopen();
+            let reopened = self.reopen().filter(|(_, size)| !is_too_much(*size, 0));
+            self.open = reopened.map(|(open, _)| open);
             whole = whole && self.open.is_some() && self.read_on(&mut told)?;
         }
         Ok(whole.then_some(told))
@@ -261,18 +272,25 @@ impl Journal {
         Ok(true)
     }
 
-    /// The journal at its path, to be read from its beginning; `None` if there is none that can be used.
-    fn reopen(&self) -> Option<Open> {
+    /// The journal at its path, to be read from its beginning, and its size; `None` if there is none that can be used.
+    fn reopen(&self) -> Option<(Open, u64)> {
         let (file, found) = jsonl::open_existing(&self.path).ok()??;
-        Some(Open {
+        let open = Open {
             file,
             inode: found.ino(),
             at: 0,
-        })
+        };
+        Some((open, found.len()))
     }
 }
 
 impl Open {
+    /// Whether there is more to be read than is read.
+    fn is_too_long(&self) -> bool {
+        let found = self.file.metadata();
+        found.is_ok_and(|found| is_too_much(found.len(), self.at))
+    }
+
     fn at_end(file: File) -> std::io::Result<Self> {
         let found = file.metadata()?;
         Ok(Self {
@@ -286,6 +304,11 @@ impl Open {
 /// Where the journal before this one is kept.
 pub(super) fn older(path: &Path) -> PathBuf {
     path.with_file_name(".journal.1.jsonl")
+}
+
+/// Whether a journal of `size` bytes is not to be read on from `at`.
+fn is_too_much(size: u64, at: u64) -> bool {
+    size.saturating_sub(at) > MOST_FOLLOWED
 }
 
 fn number_and_stamp(line: &Line) -> Option<(u64, Option<u64>)> {

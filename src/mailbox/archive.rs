@@ -58,15 +58,41 @@ pub(super) fn append_missing(
     append(path, messages.filter(is_missing), Timestamp::now())
 }
 
-/// How much of an archive's end is looked at for what was said lately, in bytes.
+/// How much of an archive's end is looked at for what was said lately, in bytes: at first, and at most.
+const FIRST_LOOK: u64 = 64 * 1024;
 const LATELY: u64 = 4 * 1024 * 1024;
 
-/// The readable lines of its end, oldest first.
-pub(super) fn newest(path: &Path, owner: &AgentName) -> Result<Vec<Message>, StoreError> {
+/// The readable lines of its end, oldest first: all that were taken in after `since`, in Unix milliseconds, and perhaps some
+/// before. No more is read than that, however long the archive is.
+pub(super) fn newest(
+    path: &Path,
+    owner: &AgentName,
+    since: u64,
+) -> Result<Vec<Message>, StoreError> {
     let length = path.symlink_metadata().map_or(0, |found| found.len());
-    let from = length.saturating_sub(LATELY);
-    let chunk = file::read_unlocked_from(path, from, MAX_LINE)?;
-    Ok(messages(&chunk, owner))
+    let mut size = FIRST_LOOK;
+    loop {
+        let chunk = file::read_unlocked_from(path, length.saturating_sub(size), MAX_LINE)?;
+        if size >= length.min(LATELY) || begins_before(&chunk, since) {
+            return Ok(messages(&chunk, owner));
+        }
+        size *= 4;
+    }
+}
+
+/// Whether what stands before `chunk` was taken in at `since` or earlier.
+fn begins_before(chunk: &Chunk, since: u64) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Taken {
+        #[serde(rename = "acknowledgedAt")]
+        at: Timestamp,
+    }
+    let taken = |line: &Line| match line {
+        Line::Whole { bytes, .. } => serde_json::from_slice::<Taken>(bytes).ok(),
+        Line::TooLong { .. } => None,
+    };
+    let first = chunk.lines.iter().find_map(taken);
+    first.is_some_and(|first| first.at.as_ms() <= since)
 }
 
 /// All readable lines, oldest first.
@@ -86,4 +112,30 @@ pub(super) fn messages(chunk: &Chunk, owner: &AgentName) -> Vec<Message> {
         .filter_map(message)
         .map(|parsed| parsed.message)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mailbox::Kind;
+
+    #[test]
+    fn of_a_long_archive_no_more_is_read_than_was_taken_in_lately() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("bob.jsonl");
+        let bob = AgentName::parse("bob").unwrap();
+        let text = "x".repeat(1000);
+        let lines: Vec<Vec<u8>> = (0..600)
+            .map(|_| Message::new(&AgentName::lead(), &bob, Kind::Message, &text))
+            .map(|message| serde_json::to_vec(&message).unwrap())
+            .collect();
+        for (nr, part) in (1..).zip(lines.chunks(200)) {
+            let part = part.iter().map(Vec::as_slice);
+            append(&path, part, Timestamp::from_ms(nr * 1000)).unwrap();
+        }
+        let read = |since| newest(&path, &bob, since).unwrap().len();
+        assert!(read(3000) < 100, "the last ones were all read long ago");
+        assert!((200..400).contains(&read(2000)), "{}", read(2000));
+        assert_eq!(read(0), 600);
+    }
 }

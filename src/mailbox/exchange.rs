@@ -31,17 +31,18 @@ pub struct Spoken {
     pub at: u64,
 }
 
-/// What `first` and `second` have said to each other, and the person to either, oldest first. Of long archives only the end
-/// counts.
+/// What `first` and `second` have said to each other, and the person to either, since `since` in Unix milliseconds, oldest
+/// first; perhaps some of what was said before. Of long archives only the end counts.
 pub fn between(
     workspace: &Workspace,
     first: &AgentName,
     second: &AgentName,
+    since: u64,
 ) -> Result<Vec<Spoken>, StoreError> {
     let mut known = HashSet::new();
     let mut spoken = Vec::new();
     for owner in [first, second] {
-        let mut messages = archive::newest(&workspace.archive(owner), owner)?;
+        let mut messages = archive::newest(&workspace.archive(owner), owner, since)?;
         let waiting = file::read_unlocked(&workspace.mailbox(owner), MAX_MESSAGE)?;
         messages.extend(archive::messages(&waiting, owner));
         for message in messages {
@@ -144,7 +145,7 @@ mod tests {
         ] {
             post.deliver(&message).unwrap();
         }
-        let spoken: Vec<(Speaker, u64)> = between(&workspace, &ann, &bob)
+        let spoken: Vec<(Speaker, u64)> = between(&workspace, &ann, &bob, 0)
             .unwrap()
             .iter()
             .map(|one| (one.by, one.at % 1000))

@@ -15,10 +15,9 @@ use crate::workspace::{RUNTIME_DIRS, Workspace};
 /// Whether `context`'s agent and `to` have only talked for too long. The files of the workspace are looked through only then.
 pub(crate) fn is_held(context: &AgentContext, to: &AgentName) -> Result<bool, StoreError> {
     let workspace = &context.workspace;
-    let spoken = exchange::between(workspace, &context.agent, to)?;
-    let moved = board_moved(workspace)
-        .max(person_moved(workspace))
-        .max(brake::person_spoke(&spoken));
+    let moved = board_moved(workspace).max(person_moved(workspace));
+    let spoken = exchange::between(workspace, &context.agent, to, moved)?;
+    let moved = moved.max(brake::person_spoke(&spoken));
     Ok(
         brake::only_talk_since(&spoken, moved)
             .is_some_and(|since| !files_changed(workspace, since)),

@@ -285,6 +285,26 @@ fn a_rotated_journal_is_followed() {
     assert_eq!(offered(&other, "bob"), [id(2)]);
 }
 
+/// Read whole, a file of this size would keep the board's lock for minutes.
+#[test]
+fn a_journal_that_a_stranger_made_huge_is_not_read_but_rotated() {
+    const HUGE: u64 = 1 << 40;
+    let root = tempfile::tempdir().unwrap();
+    let (one, other) = (board(root.path()), board(root.path()));
+    create(&one, &[new(1, &[]), new(2, &[1]), new(3, &[])]);
+    assert_eq!(offered(&other, "bob"), [id(1), id(3)]);
+    let path = at(root.path(), ".journal.jsonl");
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(HUGE).unwrap();
+    complete(&one, 1, "alice");
+    assert_eq!(offered(&other, "bob"), [id(2), id(3)]);
+    complete(&other, 2, "bob");
+    assert_eq!(offered(&one, "alice"), [id(3)]);
+    assert_eq!(offered(&board(root.path()), "carl"), [id(3)]);
+    assert!(path.metadata().unwrap().len() < ROTATE_AT);
+    assert!(journal(root.path()).len() >= 2);
+}
+
 #[test]
 fn a_gap_in_the_numbers_is_noticed() {
     let root = tempfile::tempdir().unwrap();
