@@ -17,18 +17,6 @@ fn session(bed: Bed, editor: &str) -> (Bed, Terminal) {
 }
 
 #[track_caller]
-fn wait_for_line(terminal: &mut Terminal, line: &str) {
-    let mut last = Vec::new();
-    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        wait_until(line, DEADLINE, || {
-            last = terminal.rows();
-            (last.iter().rfind(|row| !row.is_empty())? == line).then_some(())
-        });
-    }));
-    assert!(found.is_ok(), "{line:?} does not end {last:#?}");
-}
-
-#[track_caller]
 fn leave(bed: &Bed, mut terminal: Terminal) {
     terminal.line("/exit");
     assert_eq!(terminal.wait(DEADLINE), Some(0), "{}", terminal.plain());
@@ -48,7 +36,7 @@ fn the_editor_has_the_terminal_and_gives_the_text_back() {
         echo EDITOR ENDS\n";
     let (bed, mut terminal) = session(Bed::new(), editor);
     terminal.send("half a text ");
-    wait_for_line(&mut terminal, "lead> half a text");
+    terminal.wait_for_last_row("lead> half a text");
     terminal.send("\u{18}\u{5}");
     terminal.wait_for("EDITOR OPENS", DEADLINE);
     drop(bed.lead(&["task", "add", "news meanwhile"]).expect_code(0));
@@ -72,7 +60,7 @@ opost "
             ),
         "{modes}"
     );
-    wait_for_line(&mut terminal, "… lines");
+    terminal.wait_for_last_row("… lines");
     terminal.send(" at the end\r");
     terminal.wait_for("Heard.", DEADLINE);
     let dir = bed.root().join(".team/state/transcripts");
@@ -93,9 +81,9 @@ fn an_editor_that_fails_leaves_the_text_and_says_so() {
     terminal.send("as it was\u{7}");
     terminal.wait_for("the text is as it was; ", DEADLINE);
     terminal.wait_for("set VISUAL or EDITOR", DEADLINE);
-    wait_for_line(&mut terminal, "lead> as it was");
+    terminal.wait_for_last_row("lead> as it was");
     terminal.send("\u{3}");
-    wait_for_line(&mut terminal, "lead>");
+    terminal.wait_for_last_row("lead>");
     leave(&bed, terminal);
 }
 

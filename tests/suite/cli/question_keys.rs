@@ -4,7 +4,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use crate::support::{Bed, DEADLINE, Terminal, wait_until};
+use crate::support::{Bed, DEADLINE, Terminal};
 
 fn session(bed: &Bed, agents: &Value) -> Terminal {
     let model = bed.script(&json!({ "agents": agents }));
@@ -14,26 +14,14 @@ fn session(bed: &Bed, agents: &Value) -> Terminal {
     terminal
 }
 
-#[track_caller]
-fn wait_for_line(terminal: &mut Terminal, line: &str) {
-    let mut last = Vec::new();
-    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        wait_until(line, DEADLINE, || {
-            last = terminal.rows();
-            (last.iter().rfind(|row| !row.is_empty())? == line).then_some(())
-        });
-    }));
-    assert!(found.is_ok(), "{line:?} does not end {last:#?}");
-}
-
 /// What was half typed is cleared, and the question stands there still.
 #[track_caller]
 fn ctrl_c_clears_only(terminal: &mut Terminal, prompt: &str) {
-    wait_for_line(terminal, prompt);
+    terminal.wait_for_last_row(prompt);
     terminal.send("n but then");
-    wait_for_line(terminal, &format!("{prompt} n but then"));
+    terminal.wait_for_last_row(&format!("{prompt} n but then"));
     terminal.send("\u{3}");
-    wait_for_line(terminal, prompt);
+    terminal.wait_for_last_row(prompt);
 }
 
 fn open_requests(bed: &Bed, verb: &str) -> usize {
@@ -60,7 +48,7 @@ fn a_question_of_the_lead_goes_with_its_turn() {
         terminal.line("go on");
         ctrl_c_clears_only(&mut terminal, prompt);
         terminal.send(key);
-        wait_for_line(&mut terminal, "lead>");
+        terminal.wait_for_last_row("lead>");
         assert_eq!(open_requests(&bed, "permission"), 0);
     }
     terminal.line("go on");
@@ -96,11 +84,11 @@ fn a_question_of_a_teammate_outlives_the_leads_turn_and_the_lead() {
     ctrl_c_clears_only(&mut terminal, prompt);
     terminal.send("\u{1b}");
     terminal.wait_for("interrupted", DEADLINE);
-    wait_for_line(&mut terminal, prompt);
+    terminal.wait_for_last_row(prompt);
     assert_eq!(open_requests(&bed, "plan"), 1);
     terminal.send("\u{3}");
     terminal.wait_for("press Ctrl-C again to leave", DEADLINE);
-    wait_for_line(&mut terminal, prompt);
+    terminal.wait_for_last_row(prompt);
     let pid = bed.json(".team/state/session.json").unwrap()["pid"]
         .as_i64()
         .unwrap();

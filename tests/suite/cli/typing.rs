@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::facts::pause;
-use crate::support::{Bed, DEADLINE, Terminal, wait_until};
+use crate::support::{Bed, DEADLINE, Terminal};
 
 fn session(bed: &Bed, replies: &Value) -> Terminal {
     let model = bed.script(&json!({ "agents": { "lead": replies } }));
@@ -13,18 +13,6 @@ fn session(bed: &Bed, replies: &Value) -> Terminal {
     let mut terminal = Terminal::sized(bed.lead_command(&args), 80, 24);
     terminal.wait_for("lead> ", DEADLINE);
     terminal
-}
-
-#[track_caller]
-fn wait_for_line(terminal: &mut Terminal, line: &str) {
-    let mut last = Vec::new();
-    let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        wait_until(line, DEADLINE, || {
-            last = terminal.rows();
-            (last.iter().rfind(|row| !row.is_empty())? == line).then_some(())
-        });
-    }));
-    assert!(found.is_ok(), "{line:?} does not end {last:#?}");
 }
 
 #[track_caller]
@@ -51,7 +39,7 @@ fn what_comes_in_one_read_behind_a_key_that_hands_over_is_typed() {
     let said = said(&bed);
     assert!(said.contains("\"here and there\""), "{said}");
     assert!(!said.contains("gone"), "{said}");
-    wait_for_line(&mut terminal, "lead (deny)>");
+    terminal.wait_for_last_row("lead (deny)>");
     let history = std::fs::read_to_string(bed.home().join(".config/pitcrew/history")).unwrap();
     assert_eq!(history, "here and there\n");
     leave(&bed, terminal);
@@ -62,9 +50,9 @@ fn a_backslash_or_alt_enter_goes_on_in_another_line() {
     let bed = Bed::new();
     let mut terminal = session(&bed, &json!([{ "text": "Heard." }]));
     terminal.send("one\\\r");
-    wait_for_line(&mut terminal, "…");
+    terminal.wait_for_last_row("…");
     terminal.send("two\u{1b}\r");
-    wait_for_line(&mut terminal, "…");
+    terminal.wait_for_last_row("…");
     terminal.send("three\u{a}");
     terminal.send("four\r");
     terminal.wait_for("Heard.", DEADLINE);
@@ -80,12 +68,12 @@ fn tab_without_a_match_shows_nothing_and_holds_nothing_back() {
     let mut terminal = session(&bed, &json!([]));
     for text in ["/zzz", "@zzz", "plain words "] {
         terminal.send(&format!("{text}\t"));
-        wait_for_line(&mut terminal, &format!("lead> {}", text.trim_end()));
+        terminal.wait_for_last_row(&format!("lead> {}", text.trim_end()));
         let news = format!("news beside {}", text.trim());
         drop(bed.lead(&["task", "add", &news]).expect_code(0));
         terminal.wait_for(&news, DEADLINE);
         terminal.send("\u{3}");
-        wait_for_line(&mut terminal, "lead>");
+        terminal.wait_for_last_row("lead>");
     }
     assert!(
         !terminal.plain().contains("NO RECORDS"),
@@ -138,14 +126,14 @@ fn a_half_typed_answer_goes_with_its_question() {
     terminal.line("perhaps");
     terminal.wait_for("not an answer; it takes a (allow once)", DEADLINE);
     terminal.send("a only th");
-    wait_for_line(&mut terminal, "allow lead? [a/A/d/D] a only th");
+    terminal.wait_for_last_row("allow lead? [a/A/d/D] a only th");
     drop(
         bed.lead(&["permission", "deny", &open_request(&bed)])
             .expect_code(0),
     );
     terminal.wait_for("was dropped: a only th", DEADLINE);
     terminal.wait_for("As you like.", DEADLINE);
-    wait_for_line(&mut terminal, "lead>");
+    terminal.wait_for_last_row("lead>");
     let seen = terminal.plain();
     assert_eq!(
         seen.matches("╭─ lead asks for permission").count(),

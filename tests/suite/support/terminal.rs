@@ -8,6 +8,7 @@ use std::time::Duration;
 use expectrl::Session;
 use expectrl::session::OsSession;
 
+use super::DEADLINE;
 use super::facts::wait_until;
 
 /// How a line editor asks where the cursor is.
@@ -96,6 +97,19 @@ impl Terminal {
             .rows(0, width.get())
             .map(|row| row.trim_end().to_owned())
             .collect()
+    }
+
+    /// Waits until the last row that is not empty is this one.
+    #[track_caller]
+    pub fn wait_for_last_row(&mut self, row: &str) {
+        let mut last = Vec::new();
+        let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            wait_until(row, DEADLINE, || {
+                last = self.rows();
+                (last.iter().rfind(|row| !row.is_empty())? == row).then_some(())
+            });
+        }));
+        assert!(found.is_ok(), "{row:?} does not end {last:#?}");
     }
 
     /// The same without escape sequences and carriage returns.
