@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::View;
 use super::branches::Brought;
 use super::submit::Words;
 use crate::agent::Report;
+use crate::cancel::{self, Cancel};
 use crate::clock;
 use crate::ids::{AgentName, RequestId};
 use crate::process::guard::ShellResult;
@@ -72,7 +74,11 @@ pub(super) enum Event {
 
 /// The way into the session, for whoever reads the person's input and signals. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Inlet(pub(super) Sender<Event>);
+pub struct Inlet {
+    events: Sender<Event>,
+    /// What the loop itself waits for now, if it does.
+    waits: Arc<Mutex<Option<Arc<Cancel>>>>,
+}
 
 /// The session's end of the channel, handed to [`super::run`].
 #[derive(Debug)]
@@ -81,7 +87,11 @@ pub struct Inbound(pub(super) Receiver<Event>);
 /// A new channel into a session.
 pub fn inlet() -> (Inlet, Inbound) {
     let (send, receive) = channel();
-    (Inlet(send), Inbound(receive))
+    let inlet = Inlet {
+        events: send,
+        waits: Arc::default(),
+    };
+    (inlet, Inbound(receive))
 }
 
 impl Inlet {
@@ -108,11 +118,13 @@ impl Inlet {
 
     /// Ctrl-C with no text typed: cuts the running turn; again within 2 s begins to leave; while leaving, ends all at once.
     pub fn interrupt(&self) {
+        self.cut_wait();
         self.put(Event::Interrupt);
     }
 
     /// Esc: cuts the running turn.
     pub fn cut(&self) {
+        self.cut_wait();
         self.put(Event::Cut);
     }
 
@@ -123,11 +135,61 @@ impl Inlet {
 
     /// A signal to this process. On a terminal without `-p`, [`Signal::Interrupt`] is the same as [`Self::interrupt`].
     pub fn signal(&self, signal: Signal) {
+        self.cut_wait();
         self.put(Event::Signal(signal));
+    }
+
+    /// Does in the loop what keeps it from hearing anything: commands that are waited for meanwhile end at the next interrupt or
+    /// signal.
+    pub(super) fn while_deaf<T>(&self, what: impl FnOnce() -> T) -> T {
+        let cancel = Arc::new(Cancel::new());
+        *self.waits() = Some(Arc::clone(&cancel));
+        let done = cancel::during(&cancel, what);
+        *self.waits() = None;
+        done
+    }
+
+    fn cut_wait(&self) {
+        let waits = self.waits().take();
+        if let Some(cancel) = waits {
+            cancel.cancel();
+        }
+    }
+
+    fn waits(&self) -> MutexGuard<'_, Option<Arc<Cancel>>> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A session that has ended hears nothing more.
     pub(super) fn put(&self, event: Event) {
-        drop(self.0.send(event));
+        drop(self.events.send(event));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_keeps_the_loop_from_hearing_is_cut_by_whoever_wants_to_be_heard() {
+        type Wants = fn(&Inlet);
+        let wants: [Wants; 3] = [Inlet::interrupt, Inlet::cut, |inlet| {
+            inlet.signal(Signal::Terminate);
+        }];
+        for wants in wants {
+            let (inlet, inbound) = inlet();
+            let other = inlet.clone();
+            let cut = inlet.while_deaf(|| {
+                std::thread::spawn(move || wants(&other));
+                cancel::current().unwrap().sleep(Duration::from_mins(1))
+            });
+            assert!(cut);
+            assert!(inbound.0.recv().is_ok());
+            // Nothing is left that a later one could cut.
+            wants(&inlet);
+            assert!(inlet.while_deaf(|| !cancel::current().unwrap().is_cancelled()));
+        }
     }
 }

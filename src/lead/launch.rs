@@ -49,7 +49,11 @@ pub(super) struct Launched {
 impl Launcher {
     /// Starts the process. `task` is claimed for it already.
     pub(super) fn start(&self, orders: &Orders, task: Option<&TaskId>) -> io::Result<Launched> {
-        self.way_back.keep();
+        if !self.way_back.keep() {
+            return Err(io::Error::other(
+                "the snapshot of the workspace that comes before it was interrupted",
+            ));
+        }
         let (log, log_from) = self.open_log(&orders.name)?;
         let mut command = Command::new(&self.program);
         command
