@@ -80,14 +80,7 @@ pub(super) fn open(
     if workspace.tasks_dir().is_dir() {
         moved.extend(clear(&[workspace.board_lock()])?);
     }
-    let before = last
-        .as_ref()
-        .map(|last| workspace.lead_transcript(&last.id));
-    let talk = [
-        workspace.mailbox(&AgentName::lead()),
-        workspace.lead_transcript(&id),
-    ];
-    moved.extend(clear(&talk.into_iter().chain(before).collect::<Vec<_>>())?);
+    moved.extend(clear(&files_of_talk(&workspace, &id, last.as_ref()))?);
     options.warnings.extend(moved);
     worktree::exclude_runtime_files(&options.workspace)
         .context("the runtime's files were not excluded from git")?;
@@ -119,6 +112,22 @@ pub(super) fn open(
     session.show_held();
     session.begin()?;
     Ok(session)
+}
+
+/// What the lead has been told: its mailbox and the conversations of session `id` and of the last one.
+fn files_of_talk(
+    workspace: &Workspace,
+    id: &SessionId,
+    last: Option<&crate::team::Session>,
+) -> Vec<PathBuf> {
+    let before = last.map(|last| workspace.lead_transcript(&last.id));
+    [
+        workspace.mailbox(&AgentName::lead()),
+        workspace.lead_transcript(id),
+    ]
+    .into_iter()
+    .chain(before)
+    .collect()
 }
 
 /// A record of a session that cannot be read is about to be written anew: what stands there is kept.
