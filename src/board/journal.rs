@@ -44,6 +44,8 @@ struct Open {
     inode: u64,
     /// Whole lines up to here were read.
     at: u64,
+    /// Whether part of a line stood there.
+    torn: bool,
 }
 
 impl Journal {
@@ -64,13 +66,17 @@ impl Journal {
         let reopened = self.reopen();
         self.gone = reopened.is_none();
         self.open = None;
-        let Some((mut open, size)) = reopened else {
+        let Some(mut open) = reopened else {
             return Ok(());
         };
+        let found = open.file.metadata();
+        let size = found
+            .map(|found| found.len())
+            .map_err(StoreError::of("look at", &self.path))?;
         for tail in TAILS {
             let chunk = jsonl::read_lines(&open.file, size.saturating_sub(tail), MAX_LINE)
                 .map_err(StoreError::of("read", &self.path))?;
-            open.at = chunk.end;
+            (open.at, open.torn) = (chunk.end, chunk.torn > 0);
             if let Some((seq, stamp)) = chunk.lines.iter().rev().find_map(number_and_stamp) {
                 self.stamp = stamp.filter(|_| seq >= self.seq);
                 self.seq = self.seq.max(seq);
@@ -87,12 +93,9 @@ impl Journal {
     /// Goes to where a snapshot reaches and follows from there. `None`: it is not this journal that it tells of, or lines
     /// are missing.
     pub(super) fn resume(&mut self, reach: Reach) -> Result<Option<Vec<Told>>, StoreError> {
-        let Some((open, size)) = self.reopen() else {
+        let Some(open) = self.reopen() else {
             return Ok(None);
         };
-        if is_too_much(size, reach.offset) {
-            return Ok(None);
-        }
         let mut last = [0];
         let begins = reach
             .offset
@@ -151,8 +154,17 @@ impl Journal {
     /// Whether nothing was appended since this process last looked, as the holder of the board's lock knows from the
     /// number that `.lock` tells. It saves a look at the file.
     pub(super) fn is_current(&mut self, last: u64) -> bool {
-        self.at_end = self.open.is_some() && !self.gone && last == self.seq;
+        let is_whole = self.open.as_ref().is_some_and(|open| !open.torn);
+        self.at_end = is_whole && !self.gone && last == self.seq;
         self.at_end
+    }
+
+    /// The same after reading on in the file that is open, and what was read. `None`: lines are missing; read all task files.
+    pub(super) fn follow_to(&mut self, last: u64) -> Result<Option<Vec<Told>>, StoreError> {
+        let mut told = Vec::new();
+        let whole = self.gone || last <= self.seq || self.read_on(&mut told)?;
+        self.is_current(last);
+        Ok(whole.then_some(told))
     }
 
     /// What was appended since the last call. `None`: lines are missing; read all task files.
@@ -167,7 +179,7 @@ impl Journal {
         // An open file keeps its inode, so that an equal one is the same file.
         let same = match (&self.open, there) {
             (Some(open), Some((inode, size))) if inode == open.inode => {
-                if size < open.at || is_too_much(size, open.at) {
+                if size < open.at {
                     self.open = None;
                     return Ok(None);
                 }
@@ -178,16 +190,10 @@ impl Journal {
             }
             _ => false,
         };
-        let rest = self.open.as_ref().filter(|_| !same);
-        if rest.is_some_and(Open::is_too_long) {
-            self.open = None;
-            return Ok(None);
-        }
         let mut told = Vec::new();
         let mut whole = self.read_on(&mut told)?;
         if !same && !self.gone {
-            let reopened = self.reopen().filter(|(_, size)| !is_too_much(*size, 0));
-            self.open = reopened.map(|(open, _)| open);
+            self.open = self.reopen();
             whole = whole && self.open.is_some() && self.read_on(&mut told)?;
         }
         Ok(whole.then_some(told))
@@ -226,6 +232,7 @@ impl Journal {
             jsonl::append_lines(&open.file, &self.path, &lines)?
         };
         self.at_end = true;
+        open.torn = false;
         open.at = begin + lines.iter().map(|line| line.len() as u64 + 1).sum::<u64>();
         (self.seq, self.stamp) = (last, stamp);
         Ok(())
@@ -246,14 +253,18 @@ impl Journal {
         Ok(())
     }
 
-    /// Reads whole lines on; `false` if a number is missing.
+    /// Reads whole lines on; `false` if a number is missing, or more stands there than is to be read.
     fn read_on(&mut self, told: &mut Vec<Told>) -> Result<bool, StoreError> {
         let Some(open) = &mut self.open else {
             return Ok(true);
         };
-        let chunk = jsonl::read_lines(&open.file, open.at, MAX_LINE)
+        let chunk = jsonl::read_some_lines(&open.file, open.at, MAX_LINE, MOST_FOLLOWED)
             .map_err(StoreError::of("read", &self.path))?;
-        open.at = chunk.end;
+        let read = chunk.end + chunk.torn - open.at;
+        (open.at, open.torn) = (chunk.end, chunk.torn > 0);
+        if read >= MOST_FOLLOWED {
+            return Ok(false);
+        }
         for line in &chunk.lines {
             let Line::Whole { bytes, .. } = line else {
                 return Ok(false);
@@ -272,31 +283,26 @@ impl Journal {
         Ok(true)
     }
 
-    /// The journal at its path, to be read from its beginning, and its size; `None` if there is none that can be used.
-    fn reopen(&self) -> Option<(Open, u64)> {
+    /// The journal at its path, to be read from its beginning; `None` if there is none that can be used.
+    fn reopen(&self) -> Option<Open> {
         let (file, found) = jsonl::open_existing(&self.path).ok()??;
-        let open = Open {
+        Some(Open {
             file,
             inode: found.ino(),
             at: 0,
-        };
-        Some((open, found.len()))
+            torn: false,
+        })
     }
 }
 
 impl Open {
-    /// Whether there is more to be read than is read.
-    fn is_too_long(&self) -> bool {
-        let found = self.file.metadata();
-        found.is_ok_and(|found| is_too_much(found.len(), self.at))
-    }
-
     fn at_end(file: File) -> std::io::Result<Self> {
         let found = file.metadata()?;
         Ok(Self {
             file,
             inode: found.ino(),
             at: found.len(),
+            torn: false,
         })
     }
 }
@@ -304,11 +310,6 @@ impl Open {
 /// Where the journal before this one is kept.
 pub(super) fn older(path: &Path) -> PathBuf {
     path.with_file_name(".journal.1.jsonl")
-}
-
-/// Whether a journal of `size` bytes is not to be read on from `at`.
-fn is_too_much(size: u64, at: u64) -> bool {
-    size.saturating_sub(at) > MOST_FOLLOWED
 }
 
 fn number_and_stamp(line: &Line) -> Option<(u64, Option<u64>)> {

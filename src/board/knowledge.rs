@@ -126,10 +126,11 @@ impl Knowledge {
             self.journal.is_current(mark.told());
             return Ok(Vec::new());
         }
-        let is_current = self.journal.is_current(mark.told())
+        let is_current = !cold
+            && self.follow_to(mark.told())?
             && mark.settled(&self.journal) == Some(self.stamp)
             && !self.index.is_doubtful();
-        if cold || !is_current {
+        if !is_current {
             self.catch_up()?;
         }
         let settled = mark.settled(&self.journal);
@@ -288,15 +289,27 @@ impl Knowledge {
             // First the journal's end, then the files: what changes in between is told by lines not read yet.
             self.start_over()?;
         }
-        match self.journal.follow()? {
-            None => self.start_over()?,
-            Some(lines) => {
-                for line in lines {
-                    self.apply(line);
-                }
-            }
+        let lines = self.journal.follow()?;
+        self.take_in_lines(lines)
+    }
+
+    /// Takes in what the journal told; `None`: lines are missing.
+    fn take_in_lines(&mut self, lines: Option<Vec<Told>>) -> Result<(), StoreError> {
+        let Some(lines) = lines else {
+            return self.start_over();
+        };
+        for line in lines {
+            self.apply(line);
         }
         Ok(())
+    }
+
+    /// Follows the journal up to its line `last`, as far as the file that is open holds it; answers whether it ends there.
+    /// Under the lock this is all that others who only waited for it have to do.
+    fn follow_to(&mut self, last: u64) -> Result<bool, StoreError> {
+        let lines = self.journal.follow_to(last)?;
+        self.take_in_lines(lines)?;
+        Ok(self.journal.is_current(last))
     }
 
     /// What the files say is taken for told: others may know better, and look for themselves.

@@ -276,10 +276,15 @@ pub struct Chunk {
 
 /// Reads the whole lines of `file` from `offset` to its end, each at most `max_line` bytes.
 pub fn read_lines(file: &File, offset: u64, max_line: usize) -> io::Result<Chunk> {
+    read_some_lines(file, offset, max_line, u64::MAX)
+}
+
+/// The same, but nothing after the first `most` bytes, give or take a block.
+pub fn read_some_lines(file: &File, offset: u64, max_line: usize, most: u64) -> io::Result<Chunk> {
     let mut splitter = Splitter::new(offset, max_line);
     let mut block = vec![0; FIRST_BLOCK];
     let mut at = offset;
-    loop {
+    while at - offset < most {
         let got = match file.read_at(&mut block, at) {
             Ok(0) => return Ok(splitter.chunk),
             Ok(got) => got,
@@ -288,8 +293,13 @@ pub fn read_lines(file: &File, offset: u64, max_line: usize) -> io::Result<Chunk
         };
         splitter.feed(&block[..got]);
         at += got as u64;
+        if got < block.len() {
+            // Only the end cuts the reading of a file short.
+            break;
+        }
         block.resize(BLOCK.min(4 * block.len()), 0);
     }
+    Ok(splitter.chunk)
 }
 
 /// Cuts a stream of blocks into lines, holding at most one line of at most `max_line` bytes.

@@ -285,6 +285,22 @@ fn a_rotated_journal_is_followed() {
     assert_eq!(offered(&other, "bob"), [id(2)]);
 }
 
+#[test]
+fn a_torn_end_of_the_journal_is_not_glued_to_the_line_of_whoever_locks_next() {
+    let root = tempfile::tempdir().unwrap();
+    let (one, other) = (board(root.path()), board(root.path()));
+    create(&one, &[new(1, &[]), new(2, &[])]);
+    assert_eq!(offered(&other, "bob").len(), 2);
+    claim(&one, 1, "alice").unwrap();
+    let path = at(root.path(), ".journal.jsonl");
+    let torn = std::fs::read_to_string(&path).unwrap() + "{\"seq\":";
+    std::fs::write(&path, torn).unwrap();
+    claim(&other, 2, "bob").unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(last["owner"], "bob");
+}
+
 /// Read whole, a file of this size would keep the board's lock for minutes.
 #[test]
 fn a_journal_that_a_stranger_made_huge_is_not_read_but_rotated() {
