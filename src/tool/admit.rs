@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::call::{Call, Class, Entry, Ready};
 use super::path::{Target, resolve};
 use super::place::Place;
+use super::tasks::staged;
 use super::{AgentContext, HostCall, PermissionAsk, confined};
 use crate::policy::{Scope, Verdict, is_plain_git};
 use crate::team::PlanGate;
@@ -199,6 +200,10 @@ fn meant(input: &Value, target: &Target) -> Value {
 }
 
 fn ask_for(ask: PermissionAsk, call: &Call<'_>) -> Result<Option<String>, String> {
+    // The question does not depend on them; the end of the turn tells of what stands in the way.
+    if let Err(why) = staged::publish_before_asking(call.context) {
+        tracing::warn!("{why}");
+    }
     let comment = call.context.host.call(HostCall::Permit(ask), call.cancel)?;
     let comment = comment.trim();
     Ok((!comment.is_empty()).then(|| comment.to_owned()))

@@ -41,6 +41,8 @@ pub struct DeskState {
     pub plan_request: Option<RequestId>,
     /// Lead: tasks made in this turn, published together when its tools have run.
     pub staged: Vec<NewTask>,
+    /// Lead: tasks of this turn that were published before the person was asked something.
+    pub published: Vec<TaskId>,
     /// The agent's own todo list.
     pub todos: Vec<Todo>,
     /// Set while wrapping up: no workspace tools, no new work.

@@ -27,6 +27,8 @@ impl Tool for ProposeTeam {
 
     fn run(call: &Call<'_>, proposal: TeamProposal) -> Result<Said, String> {
         check_proposal(&proposal)?;
+        staged::publish_before_asking(call.context)
+            .map_err(|why| format!("the team was not proposed: {why}; propose it again"))?;
         said(call, HostCall::ProposeTeam(proposal))
     }
 }

@@ -1,4 +1,6 @@
 //! Tasks made in this turn: on the lead's desk until the turn's tools have run, then on the board together (SPEC §3.2).
+//! Those made before the person is asked something are published before the question: it may stay open for hours, in which
+//! other processes have to see them, and a killed lead leaves no worktree without its task.
 
 use crate::board::{BoardError, LockedBoard, NewTask};
 use crate::ids::{TaskId, WorktreeName};
@@ -8,21 +10,52 @@ use crate::tool::errors::board_words;
 /// Puts the staged tasks on the board, all or none. After an error they are no longer staged: the model is told and may
 /// make them again.
 pub(crate) fn publish(context: &AgentContext) -> Result<(), String> {
-    let staged = std::mem::take(&mut context.desk.state().staged);
+    let (staged, published) = {
+        let mut desk = context.desk.state();
+        let staged = std::mem::take(&mut desk.staged);
+        (staged, std::mem::take(&mut desk.published))
+    };
     if staged.is_empty() {
         return Ok(());
     }
-    let created = check_worktrees(context, &staged)
-        .and_then(|()| lock_and(context, |board| board.create(&staged).map(drop)));
-    created.map_err(|why| {
-        let not_made = format!(
-            "the tasks of this turn were not made: {why}; none of them is on the board; make them again"
-        );
+    put_on_board(context, &staged).map_err(|why| {
+        let not_made = if published.is_empty() {
+            format!(
+                "the tasks of this turn were not made: {why}; none of them is on the board; make them again"
+            )
+        } else {
+            let there: Vec<&str> = published.iter().map(TaskId::as_str).collect();
+            format!(
+                "of the tasks of this turn only {} are on the board; the others were not made: {why}; make those again",
+                there.join(", ")
+            )
+        };
         match left_worktrees(context, &staged) {
             None => not_made,
             Some(left) => format!("Partial success: {not_made}. {left}"),
         }
     })
+}
+
+/// Before a call that waits for the person: puts the staged tasks on the board, all or none. After an error they are still
+/// staged, and the end of the turn tries again.
+pub(crate) fn publish_before_asking(context: &AgentContext) -> Result<(), String> {
+    let staged = context.desk.state().staged.clone();
+    if staged.is_empty() {
+        return Ok(());
+    }
+    put_on_board(context, &staged)
+        .map_err(|why| format!("the tasks of this turn are not on the board: {why}"))?;
+    let mut desk = context.desk.state();
+    desk.staged.clear();
+    desk.published
+        .extend(staged.into_iter().map(|task| task.id));
+    Ok(())
+}
+
+fn put_on_board(context: &AgentContext, staged: &[NewTask]) -> Result<(), String> {
+    check_worktrees(context, staged)?;
+    lock_and(context, |board| board.create(staged).map(drop))
 }
 
 /// That nobody has removed a worktree meanwhile that was made for a task which is on no board yet: a turn may wait long for

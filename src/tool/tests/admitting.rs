@@ -226,7 +226,8 @@ fn a_tasks_verify_is_judged_as_the_command_it_is() {
     assert!(make("sudo reboot").content.contains("`verify` is denied"));
     bench.answer(Err("no".to_owned()));
     assert_eq!(make("rm -r build").content, "no");
-    assert_eq!(bench.context().desk.state().staged.len(), 1);
+    assert_eq!(bench.toolbox.end_turn(), Ok(()));
+    assert_eq!(bench.context().board.list().unwrap().len(), 1);
 }
 
 #[test]

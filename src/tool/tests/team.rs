@@ -183,6 +183,65 @@ fn a_proposal_is_checked_before_the_person_sees_it() {
     assert!(matches!(bench.calls()[..], [HostCall::ProposeTeam(_)]));
 }
 
+/// Whoever looks while the person is asked sees what a killed lead leaves behind.
+#[test]
+fn tasks_are_on_the_board_while_the_person_is_asked() {
+    let team = json!({"members": [{"name": "ann", "role": "coder"}], "rationale": "r"});
+    for (tool, input, answer) in [
+        ("propose_team", team, Err("no".to_owned())),
+        ("bash", json!({"command": "git push"}), Err("no".to_owned())),
+    ] {
+        let bench = Bench::lead();
+        bench.ok("create_task", json!({"subject": "early"}));
+        let board = std::sync::Arc::clone(&bench.context().board);
+        let (seen, told) = std::sync::mpsc::channel();
+        bench.meanwhile(move |_| seen.send(board.list().unwrap().len()).unwrap());
+        bench.answer(answer);
+        bench.err(tool, input);
+        assert_eq!(told.try_recv(), Ok(1), "{tool}");
+        bench.ok("create_task", json!({"subject": "late"}));
+        assert_eq!(bench.toolbox.end_turn(), Ok(()));
+        let made = bench.context().board.list().unwrap();
+        assert_eq!(made.len(), 2, "{tool}: each once");
+    }
+}
+
+#[test]
+fn what_was_published_before_a_question_is_told_when_the_rest_cannot_be() {
+    let bench = Bench::lead();
+    let early = bench.ok("create_task", json!({"subject": "early"}))[5..18].to_owned();
+    bench.answer(Err("no".to_owned()));
+    bench.err("bash", json!({"command": "git push"}));
+    bench.ok("create_task", json!({"subject": "late"}));
+    let (tasks, aside) = (
+        bench.context().workspace.tasks_dir(),
+        bench.root().join("aside"),
+    );
+    std::fs::rename(&tasks, &aside).unwrap();
+    std::fs::write(&tasks, "in the way").unwrap();
+    let said = bench.toolbox.end_turn().unwrap_err();
+    assert!(
+        said.contains(&format!("only {early} are on the board")),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_team_is_not_proposed_for_tasks_that_cannot_be_published() {
+    let bench = Bench::lead();
+    bench.ok("create_task", json!({"subject": "kept"}));
+    let tasks = bench.context().workspace.tasks_dir();
+    std::fs::remove_dir_all(&tasks).ok();
+    std::fs::write(&tasks, "in the way").unwrap();
+    let team = json!({"members": [{"name": "ann", "role": "coder"}], "rationale": "r"});
+    let said = bench.err("propose_team", team);
+    assert!(said.contains("the team was not proposed"), "{said}");
+    assert_eq!(bench.calls(), []);
+    std::fs::remove_file(&tasks).unwrap();
+    assert_eq!(bench.toolbox.end_turn(), Ok(()), "tried again");
+    assert_eq!(bench.context().board.list().unwrap().len(), 1);
+}
+
 #[test]
 fn a_start_carries_the_staged_tasks_when_its_first_is_among_them() {
     let bench = Bench::lead();
