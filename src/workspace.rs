@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::ids::{AgentName, RequestId, SessionId, TaskId, WorktreeName};
 
+/// The variable that says whose process something is which an agent has started: `<name>@<root>` (SPEC §5.5).
+pub const AGENT: &str = "PITCREW_AGENT";
+
 /// Names in the workspace's root that belong to the runtime.
 pub const RUNTIME_DIRS: [&str; 4] = [".tasks", ".mailboxes", ".worktrees", ".team"];
 

@@ -8,14 +8,13 @@ use super::exit::Failure;
 use super::shell::Style;
 use crate::agent::joined::open_board;
 use crate::board::Board;
-use crate::config::env::AGENT;
 use crate::config::{self, Environment, Loaded, Settings, Sources};
 use crate::ids::AgentName;
 use crate::mailbox::Post;
 use crate::request::Requests;
 use crate::store::Durability;
 use crate::team::{Roster, Session, lead_presence};
-use crate::workspace::Workspace;
+use crate::workspace::{AGENT, Workspace};
 use crate::worktree;
 
 /// Where a verb works.

@@ -1,4 +1,5 @@
-//! The only reader of the environment; each variable's name stands here once.
+//! The only reader of the environment; each variable's name stands here once, but for the mark of what belongs to an agent
+//! ([`AGENT`]).
 //!
 //! What children get is made here too: [`for_tools`] for commands of a model, [`for_teammates`] for our own processes.
 
@@ -8,9 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::ids::AgentName;
 use crate::model::Credentials;
 use crate::process;
-
-/// Says to whatever an agent's tool starts whose process it is: `<name>@<root>` (SPEC §5.5).
-pub const AGENT: &str = "PITCREW_AGENT";
+use crate::workspace::AGENT;
 
 const ANTHROPIC_KEY: &str = "ANTHROPIC_API_KEY";
 const ANTHROPIC_TOKEN: &str = "ANTHROPIC_AUTH_TOKEN";

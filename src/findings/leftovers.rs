@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use super::Books;
-use crate::config::env::AGENT;
 use crate::process;
 use crate::team::lead_presence;
+use crate::workspace::AGENT;
 
 /// How many there are, but for those of the living.
 pub fn leftovers(books: Books<'_>) -> usize {

@@ -7,7 +7,6 @@ use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::child::{self, Child, Pipes};
-use super::harden;
 use super::pipe::{Bell, Source, set_nonblocking, wait_any};
 use crate::cancel;
 use crate::clock;
@@ -48,8 +47,7 @@ impl Captured {
 }
 
 /// Runs `command` with `input` on standard input; each stream is kept up to `limit` bytes and drained beyond; its whole
-/// group is ended after `time`, or when the call that this thread works for is cancelled. On Linux the command ends with this
-/// thread, too.
+/// group is ended after `time`, or when the call that this thread works for is cancelled.
 ///
 /// Returns when the command itself has ended, whoever else still holds its output.
 pub fn run(
@@ -89,7 +87,7 @@ fn exchange(
         cancel.on_cancel(cut.ringer());
     }
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (child, pipes) = child::spawn(harden::end_with_parent(command))?;
+    let (child, pipes) = child::spawn(command)?;
     ended.ring_at_exit_of(&child);
     let exchanged = Exchange::new(pipes, input, limit).and_then(|mut exchange| {
         exchange.run(&ended, &cut, until)?;
@@ -310,20 +308,6 @@ mod tests {
         // One that is cancelled before it begins, too.
         let done = cancel::during(&cancel, || sh("sleep 300", b"", 100, 60_000));
         assert_eq!(done.end, End::Cut);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_command_ends_with_the_thread_that_waited_for_it() {
-        let (told, pid) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let mut command = Command::new("sleep");
-            command.arg("300");
-            let (child, _) = child::spawn(harden::end_with_parent(&mut command)).unwrap();
-            told.send(child).unwrap();
-        });
-        let child = pid.recv().unwrap();
-        assert!(child.wait_for(Duration::from_mins(1)).is_some());
     }
 
     #[test]

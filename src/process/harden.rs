@@ -80,26 +80,6 @@ pub(super) fn as_if_by_the_person(command: &mut Command) -> &mut Command {
     }
 }
 
-/// Has `command` asked to end when the thread that starts it ends, so that it does not outlive a killed process of ours
-/// (Linux).
-pub(super) fn end_with_parent(command: &mut Command) -> &mut Command {
-    #[cfg(target_os = "linux")]
-    {
-        #[expect(
-            unsafe_code,
-            reason = "std has no other way to tie a child to its parent"
-        )]
-        // SAFETY: between fork and exec it makes one system call and touches no memory of ours.
-        unsafe {
-            command.pre_exec(|| {
-                nix::sys::prctl::set_pdeathsig(Signal::SIGTERM)?;
-                Ok(())
-            });
-        }
-    }
-    command
-}
-
 /// Sets this process's umask from octal digits; anything else leaves it.
 pub(super) fn set_umask(digits: &OsStr) {
     let bits = digits

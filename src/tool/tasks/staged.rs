@@ -1,6 +1,6 @@
 //! Tasks made in this turn: on the lead's desk until the turn's tools have run, then on the board together (SPEC §3.2).
-//! Those made before the person is asked something are published before the question: it may stay open for hours, in which
-//! other processes have to see them, and a killed lead leaves no worktree without its task.
+//! Where nobody lives who could claim them, those made before the person is asked something are published before the question:
+//! it may stay open for hours, in which other terminals see them, and a killed lead leaves no worktree without its task.
 
 use crate::board::{BoardError, LockedBoard, NewTask};
 use crate::ids::{TaskId, WorktreeName};
@@ -38,10 +38,12 @@ pub(crate) fn publish(context: &AgentContext) -> Result<(), String> {
 }
 
 /// Before a call that waits for the person: puts the staged tasks on the board, all or none. After an error they are still
-/// staged, and the end of the turn tries again.
+/// staged, and the end of the turn tries again. While teammates live it waits for that end: one of them could claim a task
+/// that is half described.
 pub(crate) fn publish_before_asking(context: &AgentContext) -> Result<(), String> {
     let staged = context.desk.state().staged.clone();
-    if staged.is_empty() {
+    let living = |context: &AgentContext| context.directory.everybody_but(&context.agent);
+    if staged.is_empty() || !living(context).is_empty() {
         return Ok(());
     }
     put_on_board(context, &staged)

@@ -20,7 +20,9 @@ pub enum Kept {
 ///
 /// Cut or killed in between, it leaves none of its objects among those of the repository, or whole ones that nothing names.
 pub fn keep(workspace: &Workspace, session: &SessionId) -> Result<Kept, SnapshotError> {
-    let ground = Ground::of(workspace)?.with_objects_aside()?;
+    let ground = Ground::of(workspace)?
+        .ended_by_the_next_start(workspace)
+        .with_objects_aside()?;
     let reference = reference(session);
     if ground.commit(&reference)?.is_some() {
         return Ok(Kept::Before);

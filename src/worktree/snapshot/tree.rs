@@ -1,5 +1,6 @@
 //! Trees of the workspace as it stands, made through an index of our own.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use super::exact::{exact, forget_converted};
 use super::left_out::LeftOut;
 use super::rules::{add_what_new_rules_hide, joined};
 use crate::ids::SessionId;
-use crate::workspace::Workspace;
+use crate::workspace::{AGENT, Workspace};
 use crate::worktree::changes::nested;
 use crate::worktree::exclude;
 use crate::worktree::git::{Git, GitError};
@@ -65,6 +66,15 @@ impl Ground {
         ground.files = exact(&ground.git, &ground.repository, &ground.scratch("git"))?;
         ground.is_exact = true;
         Ok(ground)
+    }
+
+    /// The same with git that a lead which starts ends, if it was left running by one that was killed.
+    pub(in crate::worktree) fn ended_by_the_next_start(mut self, workspace: &Workspace) -> Self {
+        let mut mark = OsString::from("git@");
+        mark.push(workspace.root());
+        self.git = self.git.with(AGENT, &mark);
+        self.files = self.files.with(AGENT, &mark);
+        self
     }
 
     /// The same in any checkout, which `repository` is seen from and `git` runs in. Its trees hold what git would commit.
