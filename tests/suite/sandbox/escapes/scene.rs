@@ -91,7 +91,8 @@ impl Scene {
         };
         bed.put(&dir.join("x"), "x\n");
         let mut victim = Command::new("sh");
-        victim.args(["-c", "sleep 600; : victim.of.escapes"]);
+        // Waits for its input, and so has no process beneath it that would outlive it.
+        victim.args(["-c", "read -r line; : victim.of.escapes"]);
         let victim = Running::start(&mut victim);
         let name = format!("pitcrew-abstract-{}", victim.pid());
         let address = SocketAddr::from_abstract_name(name).unwrap();
