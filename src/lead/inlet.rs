@@ -76,7 +76,7 @@ pub(super) enum Event {
 #[derive(Debug, Clone)]
 pub struct Inlet {
     events: Sender<Event>,
-    /// What the loop itself waits for now, if it does.
+    /// Cuts what the loop waits for instead of its channel; `None` while it listens.
     waits: Arc<Mutex<Option<Arc<Cancel>>>>,
 }
 

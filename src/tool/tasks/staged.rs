@@ -42,8 +42,8 @@ pub(crate) fn publish(context: &AgentContext) -> Result<(), String> {
 /// that is half described.
 pub(crate) fn publish_before_asking(context: &AgentContext) -> Result<(), String> {
     let staged = context.desk.state().staged.clone();
-    let living = |context: &AgentContext| context.directory.everybody_but(&context.agent);
-    if staged.is_empty() || !living(context).is_empty() {
+    let claimants = context.directory.everybody_but(&context.agent);
+    if staged.is_empty() || !claimants.is_empty() {
         return Ok(());
     }
     put_on_board(context, &staged)

@@ -206,6 +206,22 @@ fn tasks_are_on_the_board_while_the_person_is_asked() {
     }
 }
 
+/// One who lives could claim a task that is half described.
+#[test]
+fn while_a_teammate_lives_tasks_wait_for_the_end_of_the_turn() {
+    let bench = Bench::lead();
+    let _alive = member(&bench, "bob", MemberStatus::Idle, true).unwrap();
+    bench.ok("create_task", json!({"subject": "early"}));
+    let board = std::sync::Arc::clone(&bench.context().board);
+    let (seen, told) = std::sync::mpsc::channel();
+    bench.meanwhile(move |_| seen.send(board.list().unwrap().len()).unwrap());
+    bench.answer(Err("no".to_owned()));
+    bench.err("bash", json!({"command": "git push"}));
+    assert_eq!(told.try_recv(), Ok(0));
+    assert_eq!(bench.toolbox.end_turn(), Ok(()));
+    assert_eq!(bench.context().board.list().unwrap().len(), 1);
+}
+
 #[test]
 fn what_was_published_before_a_question_is_told_when_the_rest_cannot_be() {
     let bench = Bench::lead();
