@@ -1,7 +1,7 @@
 //! The session's way back: a snapshot of the workspace before anybody of the team can change it (SPEC §7.5).
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -16,8 +16,6 @@ const STILL: &str = "the workspace is still being read, so that `lead undo` can 
 const NO_WAY_BACK: &str = "what is changed here cannot be taken back: this is no git checkout; `git init` before a session makes `lead undo` work";
 /// After how long the person is told what is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long is waited between two looks whether it is kept by now.
-const TURN: Duration = Duration::from_millis(20);
 
 /// Kept at most once by each lead; whoever comes meanwhile waits.
 #[derive(Debug)]
@@ -25,8 +23,73 @@ pub(super) struct WayBack {
     workspace: Workspace,
     session: SessionId,
     inlet: Inlet,
-    /// Whether nothing is to be done any more.
-    kept: Mutex<bool>,
+    turns: Arc<Turns>,
+}
+
+/// Who keeps it now.
+#[derive(Debug, Default)]
+struct Turns {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Due,
+    UnderWay,
+    /// Nothing is to be done any more.
+    Over,
+}
+
+/// The call was cut before its turn came.
+#[derive(Debug, PartialEq, Eq)]
+struct Cut;
+
+/// The turn of one call; whatever ends it, the next may come.
+struct Turn<'a> {
+    turns: &'a Turns,
+    end: State,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.turns.lock() = self.end;
+        self.turns.changed.notify_all();
+    }
+}
+
+impl Turns {
+    /// Waits while somebody else keeps it, unless the call is cut; `None` if nothing is to be done any more.
+    fn take(self: &Arc<Self>, call: &Cancel) -> Result<Option<Turn<'_>>, Cut> {
+        let turns = Arc::clone(self);
+        call.on_cancel(move || {
+            drop(turns.lock());
+            turns.changed.notify_all();
+        });
+        let mut state = self.lock();
+        loop {
+            match *state {
+                State::Over => return Ok(None),
+                _ if call.is_cancelled() => return Err(Cut),
+                State::Due => {
+                    *state = State::UnderWay;
+                    let end = State::Due;
+                    return Ok(Some(Turn { turns: self, end }));
+                }
+                State::UnderWay => {
+                    state = self
+                        .changed
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl WayBack {
@@ -35,7 +98,7 @@ impl WayBack {
             workspace,
             session,
             inlet,
-            kept: Mutex::new(false),
+            turns: Arc::default(),
         }
     }
 
@@ -52,12 +115,11 @@ impl WayBack {
     }
 
     fn keep_for(&self, call: &Cancel) -> bool {
-        let Some(mut kept) = self.turn(call) else {
-            return false;
+        let mut turn = match self.turns.take(call) {
+            Err(Cut) => return false,
+            Ok(None) => return true,
+            Ok(Some(turn)) => turn,
         };
-        if *kept {
-            return true;
-        }
         let (done, waits) = channel::<()>();
         let made = thread::scope(|scope| {
             scope.spawn(move || {
@@ -69,23 +131,15 @@ impl WayBack {
             drop(done);
             made
         });
-        *kept = !matches!(made, Err(SnapshotError::Cut));
+        let cut = matches!(made, Err(SnapshotError::Cut));
+        if !cut {
+            turn.end = State::Over;
+        }
+        drop(turn);
         if let Some(notice) = told(made) {
             self.inlet.put(Event::Notice(notice));
         }
-        *kept
-    }
-
-    /// `None` if the call is cut while somebody else keeps it.
-    fn turn(&self, call: &Cancel) -> Option<MutexGuard<'_, bool>> {
-        loop {
-            match self.kept.try_lock() {
-                Ok(kept) => return Some(kept),
-                Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
-                Err(TryLockError::WouldBlock) if call.sleep(TURN) => return None,
-                Err(TryLockError::WouldBlock) => {}
-            }
-        }
+        !cut
     }
 }
 
@@ -102,5 +156,32 @@ fn told(kept: Result<Kept, SnapshotError>) -> Option<String> {
         ) => Some(format!(
             "no snapshot of the workspace was kept; {error}; `lead undo` will have nothing to go back to"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_comes_meanwhile_waits_for_its_end_or_is_cut() {
+        let turns = Arc::<Turns>::default();
+        let taken = |call: &Cancel| turns.take(call).map(|turn| turn.is_some());
+        let first = turns.take(&Cancel::new()).ok().flatten().unwrap();
+        let cut = Cancel::new();
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| taken(&cut));
+            cut.cancel();
+            assert_eq!(waits.join().unwrap(), Err(Cut));
+        });
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| taken(&Cancel::new()));
+            drop(first);
+            assert_eq!(waits.join().unwrap(), Ok(true), "the first was cut");
+        });
+        let mut last = turns.take(&Cancel::new()).ok().flatten().unwrap();
+        last.end = State::Over;
+        drop(last);
+        assert_eq!(taken(&Cancel::new()), Ok(false));
     }
 }
